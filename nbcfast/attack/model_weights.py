@@ -107,7 +107,7 @@ class Weights(NamedTuple):
         if self.bits == 64:
             return computed
         kept = np.spacing(finite.astype(np.float16 if self.bits == 16 else np.float32)).astype(np.float64)
-        result: Floats = computed + kept  # half of it, and more where the next float is a power of 2
+        result: Floats = computed + kept  # rounding takes half of it; some compute in such floats, too
         return result
 
 

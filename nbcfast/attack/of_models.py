@@ -60,8 +60,8 @@ class ModelAttack(HasReadOnlyMappings):
     classes : tuple
         Labels, as far as the model has them, or 0, 1, ..
     up_to_factor : bool
-        Whether multiples of all counts and of alpha give the same floats: what was found are then the least.
-        It is so where alpha is not known, and without smoothing.
+        Whether multiples of all counts and of alpha give the same floats: what was found are then the least
+        with an alpha that was tried. It is so where alpha is not known, and without smoothing.
     possible : tuple of (int, Fraction)
         Numbers of rows and alphas that the floats can be of: one, or two where they do not decide.
     prior_is_shares : bool
@@ -74,7 +74,7 @@ class ModelAttack(HasReadOnlyMappings):
     bits : int
         Of the floats: 64, 32 or 16.
     in_plain : tuple of str
-        What stands in the object besides, and was not looked at: counts as they are.
+        What stands in the object besides, and was not looked at: counts as they are, and alpha.
     """
 
     rows: int | None

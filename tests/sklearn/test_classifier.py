@@ -50,6 +50,18 @@ def test_it_is_the_release_that_publish_makes():
     assert fitted == {"release_", "classes_", "n_features_in_", "feature_names_in_"}
 
 
+def test_it_answers_every_row_as_the_private_classifier_does():
+    private = nbcfast.count(Table(ROWS).bin("age", [0, 30, 50, np.inf]), "class")
+    expected = private.predict(Table(COLUMNS).bin("age", [0, 30, 50, np.inf])).tolist()
+    [frame, *_] = frames()
+    for method in ("auto", "safetytransform"):
+        for threads in (1, 2, None):
+            model = PublishableNBClassifier(2, method=method, domain=DOMAIN, threads=threads).fit(frame, ILL)
+            assert model.predict(frame).tolist() == expected
+    with pytest.raises(ValueError, match="threads"):
+        PublishableNBClassifier(threads=0).fit(X, ILL)
+
+
 def test_alpha_rows_and_limits_reach_the_library():
     views = nbcfast.count(Table(ROWS).select(["job", "sex", "class"]), "class")
     some = X[:, :2]
