@@ -285,7 +285,7 @@ class PublishableNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """The posterior of each class by the published counts; the largest of a row is that of `predict`.
 
         These are probabilities among published rows, and no shares of the people in the data. Which class is
-        best is kept; how people are ranked, as ``roc_auc`` looks at it, is not.
+        best is kept; how people are ranked, as ``roc_auc`` looks at it, need not be.
 
         Parameters
         ----------
