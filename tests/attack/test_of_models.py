@@ -338,3 +338,15 @@ def test_no_alpha_is_tried_twice():
     assert len(set(ALPHAS)) == len(ALPHAS) == 514
     assert ALPHAS[0] == 1
     assert {0, Fraction(1, 2), Fraction(1, 10**10), 99} <= set(ALPHAS)
+
+
+def test_where_an_estimator_has_its_model_is_said():
+    held = {
+        "steps": "got a Pipeline without .* give its last step",
+        "best_estimator_": "of a search give its best_estimator_",
+        "release_": "what its release gives away compare_releases measures",
+    }
+    for name, match in held.items():
+        kind = type("Pipeline", (), {"fit": None, name: None})
+        with pytest.raises(ValueError, match=match):
+            attack.model(kind())
