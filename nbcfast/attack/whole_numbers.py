@@ -113,7 +113,7 @@ class WholeNumbers:
         return RowNumbers(rows, of_class)
 
     def apart(self, alpha: Fraction) -> RowNumbers:
-        """The same where priors say nothing: none, the only one, or two where a class leaves several."""
+        """The same where priors say nothing: none, or the two of fewest rows, if there are two."""
         found = []
         for c in range(self.n_classes):
             of_class: Longs = np.zeros(0, np.int64)
@@ -130,7 +130,7 @@ class WholeNumbers:
             if len(of_class) > 1:
                 made.append(first.copy())
                 made[-1][c] = of_class[1]
-        several = np.array(made[:2])
+        several = np.array(sorted(made, key=lambda of_class: int(of_class.sum()))[:2])
         return RowNumbers(several.sum(axis=1), several)
 
     def _of_smallest(self, c: int, alpha: float) -> Iterator[Longs]:

@@ -80,6 +80,9 @@ def _of_what_is_open(found: ModelAttack) -> list[GateFinding]:
     if found.found < found.cells and found.rows is not None:
         text = f"{found.cells - found.found:,} counts, as {found.bits}-bit floats leave several numbers"
         findings.append(GateFinding("not told", "unmeasured", text))
-    text = f"up to {found.max_rows:,} rows, and no larger ones"
+    text = f"up to {amount(found.max_rows)} rows, and no larger ones"
+    if found.rows is not None and len(found.possible) > 1:
+        other, alpha = found.possible[1]
+        text += f": one of {amount(other)} rows with {amount(alpha)} added to counts has these weights too"
     findings.append(GateFinding("tables looked at", "warned", text))
     return findings

@@ -116,7 +116,39 @@ def test_larger_tables_may_have_the_very_same_shares():
     """(3 + 1) / 22 is (79 + 1) / 440: smoothed shares of 34 rows are those of 782, priors included."""
     model = fitted([np.array([[3, 8], [11, 2], [5, 5]])], 1)
     assert attack.model(model, alpha=1, max_rows=781).rows == 34
-    assert attack.model(model, alpha=1, max_rows=782).possible == ((34, 1), (782, 1))
+    both = attack.model(model, alpha=1, max_rows=782)
+    assert (both.rows, both.found, both.possible) == (None, 0, ((34, 1), (782, 1)))
+    smallest = attack.model(model, alpha=1)
+    assert (smallest.rows, smallest.found, smallest.max_rows) == (34, 6, 781)
+    assert smallest.possible == both.possible
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@settings(max_examples=how_many(4, 300))
+@given(tables(), KNOWN)
+def test_the_smallest_table_is_the_only_one_up_to_what_is_said(kind, counts, alpha):
+    model = fitted(counts, alpha, kind)
+    found = attack.model(model, alpha=alpha)
+    if found.rows is None:
+        (rows, _), (other, _) = found.possible
+        assert other <= 2 * rows
+        return
+    if found.max_rows >= counts[0].sum():
+        assert list(found.class_counts) == counts[0].sum(axis=0).tolist()
+        for array, own in zip(counts, found.counts.values(), strict=True):
+            assert (own[own >= 0] == array[own >= 0]).all()
+    again = attack.model(model, alpha=alpha, max_rows=found.max_rows)
+    assert (again.to_dict()["counts"], again.rows) == (found.to_dict()["counts"], found.rows)
+    if len(found.possible) > 1:
+        assert found.max_rows == found.possible[1][0] - 1
+        assert attack.model(model, alpha=alpha, max_rows=found.max_rows + 1).rows is None
+
+
+def test_a_second_table_that_is_nearly_as_small_leaves_it_open():
+    """(1 + 1) / 4 and (2 + 1) / 6 are one half: of two rows, or of four."""
+    found = attack.model(fitted([np.array([[1], [1]])], 1), alpha=1)
+    assert (found.rows, found.found) == (None, 0)
+    assert found.possible == ((2, 1), (4, 1))
 
 
 @given(tables(most=12))

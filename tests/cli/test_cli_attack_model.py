@@ -77,9 +77,25 @@ def test_several_tables_leave_it_open(run, tmp_path):
     code, out, _ = run("attack", path, "--smooth", 1, "--max-rows", 500)
     assert (code, "34: 0 19, 1 15" in out) == (1, True)
     code, out, _ = run("attack", path, "--smooth", 1)
+    assert code == 1
+    assert (
+        "up to 781 rows, and no larger ones: one of 782 rows with 1 added to counts has these weights too"
+        in out
+    )
+    code, out, _ = run("attack", path, "--smooth", 1, "--max-rows", 1_000)
     assert code == 3
     assert out.startswith("NOT DECIDED: several tables have these weights")
     assert "34 rows with 1 added to counts or 782 rows with 1 added to counts, and perhaps others" in out
+
+
+def test_where_alphas_leave_it_open_the_usual_one_is_proposed(run, tmp_path):
+    """(6 + 1) / 20 is (1 + 5/2) / 10: another alpha fits as well, with other counts."""
+    path = small(tmp_path / "m.onnx", [[6, 12], [12, 6]], 1)
+    code, out, _ = run("attack", path)
+    assert code == 3
+    assert out.startswith("NOT DECIDED: several tables have these weights")
+    assert f"nbcfast attack {path} --smooth 1" in out.replace("\\\n", "").replace("     ", " ")
+    assert run("attack", path, "--smooth", 1)[0] == 1
 
 
 def test_zeros_without_smoothing_come_back_whatever_the_rest_is(run, tmp_path):
