@@ -14,6 +14,7 @@ from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.dtypes import Longs
 from nbcfast._core.errors import NoColumnError
 from nbcfast._core.numbers import Numeral, exact
+from nbcfast._core.spelling import listed
 from nbcfast._core.validation import choice
 from nbcfast._rounding.rows import RowsArgument
 from nbcfast.domains import Declarations, Declared, Menu, declared
@@ -187,19 +188,25 @@ def warn_of_left_out(columns: Mapping[str, Column], placings: Mapping[str, Placi
 
     Of one value that is not known nothing is said: ``unseen="ignore"`` was asked for just that.
     """
+    left_out = []
     for name, column in columns.items():
-        raw, placing = column.domain, placings[name]
-        if len(raw.head) < 2 or (placing.places(raw)[: len(raw.head)] >= 0).any():
-            continue
-        hint = ""
-        if placing.option is None and placing.domain.kind == "text":
-            hint = (
-                ". It may have been made with sets of values, or bins that have names, and what is in them "
-                f"is not in its certificate: give {PARAMETER_WORDS.as_published()}"
-            )
-        warnings.warn(
-            f"column {name!r}: the release knows none of its {len(raw.head):,} values, the first "
-            f"{raw.head[0]!r}, and so it is left out of every row{hint}",
-            UserWarning,
-            stacklevel=stacklevel + 1,
+        raw = column.domain
+        n_values = len(raw.head)
+        if n_values > 1 and (placings[name].places(raw)[:n_values] < 0).all():
+            left_out.append(name)
+    if not left_out:
+        return
+    hint = ""
+    if any(placings[name].option is None and placings[name].domain.kind == "text" for name in left_out):
+        hint = (
+            ". It may have been made with sets of values, or bins that have names, and what is in them is "
+            f"not in its certificate: give {PARAMETER_WORDS.as_published()}"
         )
+    one, is_left = ("column", "it is") if len(left_out) == 1 else ("columns", "they are")
+    first = columns[left_out[0]].domain.head[0]
+    warnings.warn(
+        f"{one} {listed(left_out)}: the release knows none of the values, such as {first!r}, and so "
+        f"{is_left} left out of every row{hint}",
+        UserWarning,
+        stacklevel=stacklevel + 1,
+    )
