@@ -44,7 +44,7 @@ class Weights(NamedTuple):
         if missing and hasattr(model, "fit") and not isinstance(model, type):
             raise ValueError(
                 f"model must be a fitted CategoricalNB, got a {type_name(model)} without "
-                f"{' and '.join(missing)}"
+                f"{' and '.join(missing)}{_where_else(model)}"
             )
         logs = found["feature_log_prob_"]
         if missing or not isinstance(logs, (list, tuple)):
@@ -107,5 +107,14 @@ class Weights(NamedTuple):
         if self.bits == 64:
             return computed
         kept = np.spacing(finite.astype(np.float16 if self.bits == 16 else np.float32)).astype(np.float64)
-        result: Floats = computed + kept  # half of it, and more where the next float is a power of 2
+        result: Floats = computed + kept  # rounding takes half of it; some compute in such floats, too
         return result
+
+
+def _where_else(model: object) -> str:
+    """Where a model is to be looked for that an estimator has in it, or nothing."""
+    if hasattr(model, "release_"):
+        return ": what its release gives away compare_releases measures"
+    if hasattr(model, "best_estimator_"):
+        return ": of a search give its best_estimator_"
+    return ": of a pipeline give its last step, model[-1]" if hasattr(model, "steps") else ""

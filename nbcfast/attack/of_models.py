@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from nbcfast._core.dtypes import Longs
+from nbcfast._core.dtypes import Bools, Longs
 from nbcfast._core.numbers import Numeral, exact
 from nbcfast._core.pickling import HasReadOnlyMappings
 from nbcfast._core.untyped import Document
@@ -28,6 +28,7 @@ NOTHING = -1  # a count of which nothing is said
 MOST_ROWS = 10**9  # products of two such numbers are integers of 64 bits
 MOST_ALPHA = 10**6
 USUAL_ROWS = 1_000_000
+CLEARLY = 2  # times as many rows as were found are looked at, or nothing is claimed
 USUAL = Fraction(1)  # what scikit-learn adds unless it is told otherwise
 
 
@@ -60,22 +61,22 @@ class ModelAttack(HasReadOnlyMappings):
     classes : tuple
         Labels, as far as the model has them, or 0, 1, ..
     up_to_factor : bool
-        Whether multiples of all counts and of alpha give the same floats: what was found are then the least.
-        It is so where alpha is not known, and without smoothing.
+        Whether multiples of all counts and of alpha give the same floats: what was found are then the least
+        with an alpha that was tried. It is so where alpha is not known, and without smoothing.
     possible : tuple of (int, Fraction)
-        Numbers of rows and alphas that the floats can be of: one, or two where they do not decide.
+        Numbers of rows and alphas that the floats can be of: the least, and the next that is no multiple.
     prior_is_shares : bool
         Whether the priors are taken for the shares of the classes, as some table has them: what was found
-        holds if they are. Otherwise each class is looked at by itself: they were given, or they are all
-        equal, or of too few digits for so many rows, and the classes by themselves leave other tables too.
+        holds if they are. Otherwise they were given, or are all equal, as of any table with
+        ``fit_prior=False``, or have too few digits for `max_rows`, and each class is looked at by itself.
     max_rows : int
-        Tables up to so many rows were looked at, and no larger ones.
+        Among tables of up to so many rows what was found is the only one; nothing is claimed of larger ones.
     alphas : int
         How many alphas were tried.
     bits : int
         Of the floats: 64, 32 or 16.
     in_plain : tuple of str
-        What stands in the object besides, and was not looked at: counts as they are.
+        What stands in the object besides, and was not looked at: counts as they are, and alpha.
     """
 
     rows: int | None
@@ -146,7 +147,7 @@ def model(
     model: object,
     *,
     alpha: Numeral | None = None,
-    max_rows: int = USUAL_ROWS,
+    max_rows: int | None = None,
     progress: Progress | None = None,
 ) -> ModelAttack:
     """What a plain naive Bayes model tells of the table that it was fitted to, by its weights alone.
@@ -166,8 +167,11 @@ def model(
         What was added to every count, if the attacker knows it; a float means its shortest decimal text. By
         default 1 is tried, as in scikit-learn, and some 500 decimals of up to two digits. All counts and
         alpha can then be multiples of what was found.
-    max_rows : int
-        The table has no more rows than these, up to 10^9.
+    max_rows : int, optional
+        The table has no more rows than these, as the attacker knows; up to 10^9. By default tables up to
+        1,000,000 rows are looked at, or less where the floats say less, and where several are left the
+        smallest is taken, if every other has more than twice its rows: `max_rows` of the result is up to how
+        many rows it is the only one.
     progress : callable, optional
         Called as progress(done, total).
 
@@ -196,7 +200,7 @@ def model(
     >>> found.counts["x0"].tolist()
     [[2, 0], [0, 1], [0, 2]]
     """
-    max_rows = whole(max_rows, "max_rows", 1, MOST_ROWS)
+    most = USUAL_ROWS if max_rows is None else whole(max_rows, "max_rows", 1, MOST_ROWS)
     alphas = ALPHAS
     if alpha is not None:
         given = Fraction(exact(alpha, "alpha"))
@@ -204,54 +208,104 @@ def model(
             raise ValueError(f"alpha must be from 0 to {MOST_ALPHA:,}, got {alpha!r}")
         alphas = (given,)
     weights = Weights.of(model)
-    numbers = WholeNumbers(weights, max_rows, alphas)
-    found = _fits(
-        (each, numbers.held(some, each))
-        for some in _told(numbers.by_prior(), numbers.n_blocks, progress)
-        for each in alphas
-    )
-    is_shares = bool(found.alike)
-    if not is_shares or numbers.even_prior or numbers.horizon < max_rows:
-        apart = _fits((each, numbers.apart(each)) for each in _told(alphas, len(alphas), progress))
-        # The classes by themselves leave at least what they leave as shares: one table is the same one.
-        if not is_shares or apart.other is not None:
-            found, is_shares = apart, False
-    known = _known(numbers, found)
+    numbers = WholeNumbers(weights, most, alphas)
+    found = Fits()
+    if numbers.prior_tells(all_rows=max_rows is not None):
+        for some in _told(numbers.by_prior(), numbers.n_blocks, progress):
+            for each in alphas:
+                found.add(each, numbers.held(some, each))
+            if found.other is not None:  # of more rows are the blocks to come
+                break
+    is_shares = found.base is not None
+    if not is_shares:
+        for each in _told(alphas, len(alphas), progress):
+            found.add(each, numbers.apart(each))
+    looked_at = numbers.horizon if is_shares else most
+    bound = _bound(found, looked_at, is_given=max_rows is not None)
+    known = _known(numbers, found, bound)
+    multiples = sum(len(each.rows) for _, each in found.below(bound or looked_at))
     return ModelAttack(
         *known,
         classes=weights.classes,
-        up_to_factor=known[0] is not None and (alpha is None or found.n_alike > 1),
+        up_to_factor=known[0] is not None and (alpha is None or multiples > 1),
         possible=found.possible,
         prior_is_shares=is_shares,
-        max_rows=max_rows,
+        max_rows=bound or looked_at,
         alphas=len(alphas),
         bits=weights.bits,
         in_plain=weights.in_plain,
     )
 
 
-class Fits(NamedTuple):
-    """What the floats can be of: numbers of rows that are multiples of each other, and one that is none."""
+def _bound(found: Fits, looked_at: int, *, is_given: bool) -> int | None:
+    """Up to how many rows one table alone is left, with its multiples; None where that says too little."""
+    if found.base is None or found.other is None:
+        return looked_at
+    bound = found.other[0] - 1
+    return None if is_given or bound < CLEARLY * found.base[1] else bound
 
-    alike: list[tuple[Fraction, RowNumbers]]
-    other: tuple[int, Fraction] | None
 
-    @property
-    def n_alike(self) -> int:
-        return sum(len(numbers.rows) for _, numbers in self.alike)
+class Fits:
+    """What the floats can be of: the table of fewest rows, its multiples, and the next that is none of them.
 
-    @property
-    def least(self) -> tuple[Fraction, int, Longs]:
-        """The one of fewest rows: alpha, and its rows, of all and of each class."""
-        alpha, numbers = min(self.alike, key=lambda each: int(each[1].rows[0]))
-        return alpha, int(numbers.rows[0]), numbers.of_class[0]
+    Attributes
+    ----------
+    base : (alpha, rows, rows of each class) or None
+    alike : list of (alpha, RowNumbers)
+        The base, and what is a multiple of it, alpha included.
+    other : (rows, alpha) or None
+        No table of fewer rows is anything else.
+    """
+
+    def __init__(self) -> None:
+        self.base: tuple[Fraction, int, Longs] | None = None
+        self.alike: list[tuple[Fraction, RowNumbers]] = []
+        self.other: tuple[int, Fraction] | None = None
+
+    def add(self, alpha: Fraction, numbers: RowNumbers) -> None:
+        """Take in numbers of rows, rising, that go with an alpha."""
+        if not len(numbers.rows):
+            return
+        first = RowNumbers(numbers.rows[:1], numbers.of_class[:1])
+        if self.base is None or first.rows[0] < self.base[1]:
+            if self.base is not None and not self._are_multiples(alpha, first).all():
+                self._note(self.base[1], self.base[0])
+                self.alike = []
+            self.base = (alpha, int(first.rows[0]), first.of_class[0])
+        same = self._are_multiples(alpha, numbers)
+        if same.any():
+            self.alike.append((alpha, RowNumbers(numbers.rows[same], numbers.of_class[same])))
+        if not same.all():
+            self._note(int(numbers.rows[~same][0]), alpha)
+
+    def below(self, rows: int) -> list[tuple[Fraction, RowNumbers]]:
+        """The alike ones of at most so many rows."""
+        kept = [(alpha, numbers, numbers.rows <= rows) for alpha, numbers in self.alike]
+        return [
+            (alpha, RowNumbers(numbers.rows[few], numbers.of_class[few]))
+            for alpha, numbers, few in kept
+            if few.any()
+        ]
 
     @property
     def possible(self) -> tuple[tuple[int, Fraction], ...]:
-        if not self.alike:
+        """The base, and the next."""
+        if self.base is None:
             return ()
-        alpha, rows, _ = self.least
-        return ((rows, alpha),) if self.other is None else ((rows, alpha), self.other)
+        base = (self.base[1], self.base[0])
+        return (base,) if self.other is None else (base, self.other)
+
+    def _are_multiples(self, alpha: Fraction, numbers: RowNumbers) -> Bools:
+        assert self.base is not None
+        base_alpha, rows, of_class = self.base
+        same: Bools = (numbers.of_class * rows == of_class * numbers.rows[:, np.newaxis]).all(axis=1)
+        if alpha or base_alpha:  # without smoothing every multiple gives the same shares
+            same &= np.array([alpha * rows == base_alpha * n for n in numbers.rows.tolist()])
+        return same
+
+    def _note(self, rows: int, alpha: Fraction) -> None:
+        if self.other is None or rows < self.other[0]:
+            self.other = (rows, alpha)
 
 
 def _told(steps: Iterable[Step], total: int, progress: Progress | None) -> Iterator[Step]:
@@ -261,42 +315,24 @@ def _told(steps: Iterable[Step], total: int, progress: Progress | None) -> Itera
             progress(done + 1, total)
 
 
-def _fits(found: Iterator[tuple[Fraction, RowNumbers]]) -> Fits:
-    """What was found, up to the first that is no multiple of what came before it."""
-    alike: list[tuple[Fraction, RowNumbers]] = []
-    for alpha, numbers in found:
-        if not len(numbers.rows):
-            continue
-        first_alpha, first = alike[0] if alike else (alpha, numbers)
-        rows, of_class = int(first.rows[0]), first.of_class[0]
-        same = (numbers.of_class * rows == of_class * numbers.rows[:, np.newaxis]).all(axis=1)
-        if alpha or first_alpha:  # without smoothing every multiple gives the same shares
-            same &= np.array([alpha * rows == first_alpha * n for n in numbers.rows.tolist()])
-        alike.append((alpha, RowNumbers(numbers.rows[same], numbers.of_class[same])))
-        if not same.all():
-            kept = [each for each in alike if len(each[1].rows)]
-            return Fits(kept, (int(numbers.rows[~same][0]), alpha))
-    return Fits(alike, None)
-
-
 def _known(
-    numbers: WholeNumbers, found: Fits
+    numbers: WholeNumbers, found: Fits, max_rows: int | None
 ) -> tuple[int | None, Fraction | None, tuple[int | None, ...], Mapping[str, Longs], Mapping[str, Longs]]:
-    """The first fields of a `ModelAttack`."""
+    """The first fields of a `ModelAttack`, of tables up to so many rows; None where several are left."""
     counts: dict[str, Longs] = {}
     candidates: dict[str, Longs] = {}
-    if not found.alike or found.other is not None:
+    if found.base is None or max_rows is None:
         for name, cells in numbers.cells.items():
             impossible = cells.shares == 0  # whatever the number of rows is
             counts[name] = np.where(impossible, 0, NOTHING)
             candidates[name] = np.where(impossible, 1, numbers.max_rows + 1)
         nobody = (None,) * numbers.n_classes
         return None, None, nobody, MappingProxyType(counts), MappingProxyType(candidates)
-    alpha, rows, of_class = found.least
+    alpha, rows, of_class = found.base
     for name in numbers.cells:
         least, most = numbers.ranges(name, of_class, alpha)
         sure = least == most
-        for other, multiples in found.alike:
+        for other, multiples in found.below(max_rows):
             sure &= numbers.multiples(name, multiples, other, least, rows)
         counts[name] = np.where(sure, least, NOTHING)
         candidates[name] = np.where(sure, 1, np.maximum(most - least + 1, 2))

@@ -29,20 +29,43 @@ class RowNumbers(NamedTuple):
 
 
 class Cells:
-    """The shares of the values of an attribute, or of the classes, and by which factor each may be off."""
+    """The shares of the values of an attribute, (values, classes), and by which factor each may be off.
+
+    Of values with the same share one is looked at: `distinct` has of each class (share, error, how many).
+    """
 
     def __init__(self, logs: Floats, errors: Floats) -> None:
         self.shares, self.errors = np.exp(logs), np.expm1(errors)
-        self.order = np.argsort(
-            self.shares, axis=0, kind="stable"
-        )  # small counts have few whole numbers near
+        self.distinct = [_distinct(*columns) for columns in zip(self.shares.T, self.errors.T, strict=True)]
 
-    def bounds(self, value: int, c: int, rows: Floats, alpha: float) -> tuple[Floats, Floats]:
-        """The least and the most rows of a value in class c, which has `rows`; crossed if there is none."""
-        smoothed = self.shares[value, c] * (rows + alpha * len(self.shares))
-        off = smoothed * self.errors[value, c] + (smoothed + alpha) * SLACK
+    def bounds(
+        self, share: float | Floats, error: float | Floats, rows: Floats, alpha: float
+    ) -> tuple[Floats, Floats]:
+        """The least and the most rows of a value in a class that has so many; crossed if there is none."""
+        smoothed = share * (rows + alpha * len(self.shares))
+        off = smoothed * error + (smoothed + alpha) * SLACK
         least = np.maximum(np.ceil(smoothed - alpha - off), 0.0)
         return least, np.minimum(np.floor(smoothed - alpha + off), rows)
+
+    def sums(self, c: int, rows: Floats, alpha: float) -> tuple[Floats, Floats]:
+        """The least and the most that the rows of all values add up to."""
+        least, most = np.zeros(len(rows)), np.zeros(len(rows))
+        for share, error, times in self.distinct[c]:
+            low, high = self.bounds(share, error, rows, alpha)
+            least, most = least + times * low, most + times * high
+        return least, most
+
+    def ranges(self, of_class: Longs, alpha: float) -> tuple[Floats, Floats]:
+        """The least and the most of each count, where the classes have so many rows."""
+        return self.bounds(self.shares, self.errors, of_class.astype(np.float64), alpha)
+
+
+def _distinct(shares: Floats, errors: Floats) -> list[tuple[float, float, int]]:
+    """Rising: small counts have few whole numbers near, and rule most out."""
+    found, places, times = np.unique(shares, return_inverse=True, return_counts=True)
+    largest = np.zeros(len(found))
+    np.maximum.at(largest, places, errors)
+    return list(zip(found.tolist(), largest.tolist(), times.tolist(), strict=True))
 
 
 class WholeNumbers:
@@ -58,6 +81,13 @@ class WholeNumbers:
             for name, logs in weights.conditional.items()
         }
         self.n_classes, self.max_rows = len(weights.prior), max_rows
+        self.smallest_first = [
+            sorted(
+                ((cells, *share) for cells in self.cells.values() for share in cells.distinct[c]),
+                key=lambda each: each[1],
+            )
+            for c in range(self.n_classes)
+        ]
         prior = weights.prior
         self.prior, off = np.exp(prior), np.expm1(weights.errors(prior, len(prior), largest))
         self.prior_off = self.prior * (off + SLACK)
@@ -65,10 +95,14 @@ class WholeNumbers:
         self.horizon = min(max_rows, int(0.49 / self.prior_off.max()))
         self.n_blocks = -(-self.horizon // BLOCK)
 
-    @property
-    def even_prior(self) -> bool:
-        """Whether classes are equally probable, as of even tables, or of any with fit_prior=False."""
-        return self.n_classes > 1 and float(np.ptp(self.prior)) <= 2 * float(self.prior_off.max())
+    def prior_tells(self, *, all_rows: bool) -> bool:
+        """Whether the priors are those of some table alone, and, if asked, of each number of rows another.
+
+        Equal ones are those of any table with ``fit_prior=False``.
+        """
+        if self.n_classes > 1 and float(np.ptp(self.prior)) <= 2 * float(self.prior_off.max()):
+            return False
+        return not all_rows or self.n_classes == 1 or self.horizon == self.max_rows
 
     def by_prior(self) -> Iterator[RowNumbers]:
         """Numbers of rows that are whole in each class, rising, if the priors are shares of the classes."""
@@ -88,7 +122,7 @@ class WholeNumbers:
         return RowNumbers(rows, of_class)
 
     def apart(self, alpha: Fraction) -> RowNumbers:
-        """The same where priors say nothing: none, the only one, or two where a class leaves several."""
+        """The same where priors say nothing: none, or the two of fewest rows, if there are two."""
         found = []
         for c in range(self.n_classes):
             of_class: Longs = np.zeros(0, np.int64)
@@ -105,14 +139,13 @@ class WholeNumbers:
             if len(of_class) > 1:
                 made.append(first.copy())
                 made[-1][c] = of_class[1]
-        several = np.array(made[:2])
+        several = np.array(sorted(made, key=lambda of_class: int(of_class.sum()))[:2])
         return RowNumbers(several.sum(axis=1), several)
 
     def _of_smallest(self, c: int, alpha: float) -> Iterator[Longs]:
         """Numbers of rows of a class that leave the smallest of its counts a whole number, rising."""
-        smallest = [(cells.shares[cells.shares[:, c] > 0, c].min(), cells) for cells in self.cells.values()]
-        share, cells = min(smallest, key=lambda each: float(each[0]))
-        off = float(cells.errors[cells.shares[:, c] == share, c].max()) + 4 * SLACK
+        cells, share, error, _ = next(each for each in self.smallest_first[c] if each[1] > 0)
+        off = error + 4 * SLACK
         added, last = alpha * len(cells.shares), 0
         for counts in _blocks(0, int(share * (self.max_rows + added) * (1 + off)) + 1, share):
             least = np.ceil((counts + alpha) / (share * (1 + off)) - added).astype(np.int64)
@@ -129,15 +162,15 @@ class WholeNumbers:
         places, rows, added = np.arange(len(of_class)), of_class.astype(np.float64), float(alpha)
         if not alpha:  # nobody has no shares
             places, rows = places[rows > 0], rows[rows > 0]
+        for cells, share, error, _ in self.smallest_first[c]:
+            least, most = cells.bounds(share, error, rows, added)
+            left = least <= most
+            places, rows = places[left], rows[left]
+            if not len(rows):  # as for nearly all numbers, long before the last value
+                return np.zeros(len(of_class), bool)
         for cells in self.cells.values():
-            for value in cells.order[:, c].tolist():
-                least, most = cells.bounds(value, c, rows, added)
-                left = least <= most
-                places, rows = places[left], rows[left]
-            sums = np.zeros((2, len(rows)))
-            for value in range(len(cells.shares)):
-                sums += cells.bounds(value, c, rows, added)
-            left = (sums[0] <= rows) & (rows <= sums[1])
+            least, most = cells.sums(c, rows, added)
+            left = (least <= rows) & (rows <= most)
             places, rows = places[left], rows[left]
         holds = np.zeros(len(of_class), bool)
         holds[places] = True
@@ -145,11 +178,7 @@ class WholeNumbers:
 
     def ranges(self, name: str, of_class: Longs, alpha: Fraction) -> tuple[Longs, Longs]:
         """The least and the most that each count of an attribute can be, (values, classes)."""
-        cells, added = self.cells[name], float(alpha)
-        least, most = np.zeros_like(cells.shares), np.zeros_like(cells.shares)
-        for c, rows in enumerate(of_class.astype(np.float64)):
-            for value in range(len(cells.shares)):
-                least[value, c], most[value, c] = cells.bounds(value, c, rows, added)
+        least, most = self.cells[name].ranges(of_class, float(alpha))
         # The counts of a class add up to its rows: what the others leave.
         narrowed = np.maximum(least, of_class - (most.sum(axis=0) - most))
         most = np.minimum(most, of_class - (least.sum(axis=0) - least))
@@ -157,12 +186,12 @@ class WholeNumbers:
 
     def multiples(self, name: str, numbers: RowNumbers, alpha: Fraction, counts: Longs, rows: int) -> Bools:
         """Which counts of an attribute are the same multiples of these, of so many rows, for all numbers."""
-        cells, added = self.cells[name], float(alpha)
-        same = np.ones(counts.shape, bool)
-        for value, c in np.ndindex(*counts.shape):
-            least, most = cells.bounds(value, c, numbers.of_class[:, c].astype(np.float64), added)
-            exactly = least.astype(np.int64) * rows == counts[value, c] * numbers.rows
-            same[value, c] = bool(((least == most) & exactly).all())
+        same, step = np.ones(counts.shape, bool), max(1, BLOCK // counts.size)
+        for start in range(0, len(numbers.rows), step):
+            some = slice(start, start + step)
+            least, most = self.cells[name].ranges(numbers.of_class[some, np.newaxis], float(alpha))
+            exactly = least.astype(np.int64) * rows == np.multiply.outer(numbers.rows[some], counts)
+            same &= ((least == most) & exactly).all(axis=0)
         return same
 
 

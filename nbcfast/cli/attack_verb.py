@@ -14,7 +14,6 @@ import nbcfast
 from nbcfast import attack
 from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
-from nbcfast.attack.of_models import USUAL_ROWS
 from nbcfast.cli.adversaries import adversaries_grid
 from nbcfast.cli.against import Provenance, chosen_of, compared_with
 from nbcfast.cli.asked_again import COARSER, asked, free, mended_by_leaving_out
@@ -107,9 +106,7 @@ Posteriors = Mapping[Literal["row", "worlds"], attack.Posterior]
     "--max-rows",
     metavar="N",
     type=int,
-    default=USUAL_ROWS,
-    show_default=True,
-    help="Of a MODEL.onnx: tables of up to so many rows are looked at.",
+    help="Of a MODEL.onnx: its table has no more rows.  [default: the smallest table is taken]",
 )
 @with_report_alone
 @verbose
@@ -128,7 +125,7 @@ def attack_verb(
     menu: Path | None,
     holdout: Path | None,
     smooth: str | None,
-    max_rows: int,
+    max_rows: int | None,
     as_json: bool,
 ) -> int:
     """Attack a release, or a table or plain model as if it were published, as adversaries would.

@@ -10,10 +10,12 @@ from nbcfast import attack
 from nbcfast._wire.messages import printable
 from nbcfast.attack.of_models import NOTHING
 from nbcfast.attack.onnx_weights import MODELS
+from nbcfast.cli.asked_again import asked
 from nbcfast.cli.bars import progress
 from nbcfast.cli.printing import listing, readable, tell
 from nbcfast.publishing.words import label
-from nbcfast.reports.model_summary import of_model
+from nbcfast.reports.model_summary import USUAL, of_model
+from nbcfast.reports.summary import Decision
 
 # What goes with a model; every other option is for a table or a release.
 OF_MODELS = ("--smooth", "--max-rows", "--report", "--overwrite", "--verbose", "--threads", "--json")
@@ -39,12 +41,18 @@ def refuse_others(source: Path) -> None:
             raise ValueError(f"{option} is for a plain model, an .onnx file: expected no such option here")
 
 
-def attack_model(source: Path, smooth: str | None, max_rows: int, as_json: bool) -> int:
+def attack_model(source: Path, smooth: str | None, max_rows: int | None, as_json: bool) -> int:
     """Attack a plain model, and say what comes back; leave with 1 if anything does, else with 3."""
     with progress("trying numbers of rows") as report:
         found = attack.model(source, alpha=smooth, max_rows=max_rows, progress=report)
+    decisions = [USUAL]
+    if not found.found and smooth is None:
+        again = asked(click.get_current_context(), more=["--smooth", "1"])
+        decisions.append(
+            Decision("Try what scikit-learn adds to every count unless it is told otherwise.", (again,))
+        )
     tell(
-        of_model(found, f"{printable(str(source))}, floats of {found.bits} bits"),
+        of_model(found, f"{printable(str(source))}, floats of {found.bits} bits", decisions),
         lambda: {"model": str(source), **found.to_dict()},
         lambda: [counts_grid(found)] if found.found else [],
         as_json=as_json,

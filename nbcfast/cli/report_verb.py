@@ -1,21 +1,25 @@
 """The verb `report`: a page for the public about what is published in a folder."""
 
+import shlex
 import sys
 from pathlib import Path
 
 import click
 
 from nbcfast._core.untyped import Document
-from nbcfast._wire.messages import printable
+from nbcfast._wire.messages import listing, printable
 from nbcfast._wire.regular_files import location
+from nbcfast.cli.asked_again import as_argument
 from nbcfast.cli.bars import progress
 from nbcfast.cli.options import verbs
 from nbcfast.cli.printing import tell
 from nbcfast.cli.targets import REPLACES, check_targets, keep_outside
 from nbcfast.cli.writings import note
+from nbcfast.published.value_texts import NULL
 from nbcfast.publishing.report import Written
-from nbcfast.reports.fact_sheet import UnverifiedError, fact_sheet
-from nbcfast.reports.use_summary import of_sheet
+from nbcfast.reports.fact_sheet import FactSheet, UnverifiedError, fact_sheet
+from nbcfast.reports.summary import Decision
+from nbcfast.reports.use_summary import columns_with_null, of_sheet
 
 
 @verbs.command(
@@ -59,6 +63,19 @@ def report(folder: Path, out: Path, overwrite: bool, as_json: bool) -> int:
     def document() -> Document:
         return {"written": str(out), **sheet.to_dict()}
 
-    summary = of_sheet(sheet, f"{folder} -> {out}")
+    summary = of_sheet(sheet, f"{folder} -> {out}", with_null(folder, sheet))
     tell(summary, document, as_json=as_json, written=[Written.of(out)])
     return 0
+
+
+def with_null(folder: Path, sheet: FactSheet) -> list[Decision]:
+    """What reads texts as missing where rows are decided, as on the page a missing value is a choice."""
+    names = columns_with_null(sheet.verification.published)
+    if not names:
+        return []
+    question = (
+        f"A missing value is one of {listing(names)}: on the page that is the choice {NULL}. Where a file of "
+        "rows is decided, say which text means missing in it (--null may be repeated)."
+    )
+    words = ["nbcfast", "predict", as_argument(str(folder)), "FILE", "--null", "", "--null", "?"]
+    return [Decision(question, (shlex.join(words),))]

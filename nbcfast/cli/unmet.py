@@ -11,7 +11,16 @@ import click
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.untyped import Document
 from nbcfast.canonical.publish import NO_CANONICAL
-from nbcfast.cli.asked_again import COARSER, MENU, OF_THE_TABLE, as_argument, asked, free, looked_through
+from nbcfast.cli.asked_again import (
+    BY_COLUMN,
+    COARSER,
+    MENU,
+    OF_THE_TABLE,
+    as_argument,
+    asked,
+    free,
+    looked_through,
+)
 from nbcfast.cli.limits_asked import OPTIONS as LIMITS
 from nbcfast.cli.limits_asked import name_of
 from nbcfast.cli.naming import OPTIONS
@@ -26,6 +35,8 @@ from nbcfast.reports.unmet_summary import infeasible_document, is_decided, of_in
 FEWEST = "Ask for the fewest rows that keep it: they are looked for."
 OTHER_METHOD = "Take powers of the counts, which reach further; the private counts come back out of them."
 OTHER_MENU = "Offer coarser options, or let columns be left out: a menu begun from the table has both."
+FEWER = "Begin a menu, and take options out of it: all domains of a small one are tried and measured."
+FEWER_COLUMNS = "Take columns out of the menu: all domains of a small one are tried and measured."
 NOTHING_COARSER = (
     "Offer other columns, or take more people: nothing coarser is left. A search without limits says "
     "what shows of the best domain that there is; `publish` refuses what shows."
@@ -129,7 +140,9 @@ def other_domains(error: Infeasible) -> list[Decision]:
     """Where no domain of a menu keeps the limits: a menu that has more, or limits that its coarsest keeps."""
     context = click.get_current_context()
     decisions = []
-    if context.params.get("menu") is not None and _may_be_coarser(context):
+    if _is_too_much(error, context):
+        decisions.append(_with_fewer(context))
+    elif context.params.get("menu") is not None and _may_be_coarser(context):
         menu = free(MENU)
         taken = OF_THE_TABLE & {str(param.name) for param in verbs.commands["advise"].params}
         begun = asked(context, "advise", only=taken - COARSER, more=["--write-menu", menu])
@@ -152,10 +165,31 @@ def other_domains(error: Infeasible) -> list[Decision]:
     most = error.best.get("most_classes")
     if most is not None:
         return [*decisions, Decision(f"Merge classes in the file: advice is of at most {most}.")]
+    if not decisions and not is_decided(error):
+        decisions.append(Decision(FEWER_COLUMNS))
     # Where all were tried; else something coarser may do.
-    if not decisions and is_decided(error) and "domains" in error.best:
+    if not decisions and "domains" in error.best:
         decisions.append(Decision(NOTHING_COARSER, (_without_limits(context),)))
     return decisions
+
+
+def _is_too_much(error: Infeasible, context: click.Context) -> bool:
+    """Whether ready-made options were too many for a search; what else is refused has a step of its own."""
+    ready_made = context.command is verbs.commands["advise"] and context.params.get("menu") is None
+    of_work = not is_decided(error) or not {"domains", "most_classes"} & set(error.best)
+    return ready_made and of_work
+
+
+def _with_fewer(context: click.Context) -> Decision:
+    """A menu of the ready-made options, of which a person keeps some, and the same search of it."""
+    menu = free(MENU)
+    begun = asked(context, only=OF_THE_TABLE, more=["--write-menu", menu])
+    taken_out = (
+        f"take options out of {menu}, the finest of columns with many first, or whole columns; check the "
+        "others against the code book, and remove the names of those columns from from_rows"
+    )
+    again = asked(context, without=BY_COLUMN, more=["--menu", menu])
+    return Decision(FEWER, (begun, taken_out, again))
 
 
 def _may_be_coarser(context: click.Context) -> bool:

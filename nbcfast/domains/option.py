@@ -185,7 +185,19 @@ class Option:
             return (
                 f"{named} is not in its declared domain of {len(self.domain)} values{self._as_null(listed)}"
             )
-        return f"{named} are not in its declared domain of {len(self.domain)} values{self._as_null(listed)}"
+        hints = f"{self._as_null(listed)}{self._as_edges(listed)}"
+        return f"{named} are not in its declared domain of {len(self.domain)} values{hints}"
+
+    def _as_edges(self, values: list[Value]) -> str:
+        """That a list is one of values, where most numbers of a column lie between those of it."""
+        listed = [value for value in self.domain_values or () if type(value) in (int, float)]
+        numbers = [value for value in values if type(value) in (int, float)]
+        if len(listed) < 2 or len(numbers) <= len(listed):
+            return ""
+        low, high = min(listed), max(listed)  # type: ignore[type-var]
+        if sum(low < number < high for number in numbers) <= len(listed):  # type: ignore[operator]
+            return ""
+        return '; a list is one of values: bins are written {"edges": [..]}'
 
     def _as_null(self, values: list[Value]) -> str:
         """That a text which is a value may have been read as a null."""

@@ -17,7 +17,7 @@ from nbcfast._markup.trying import trying_script
 from nbcfast.exports.about import About
 from nbcfast.exports.loaded_python import python_name
 from nbcfast.exports.strata_points import StrataPoints
-from nbcfast.published.points_pieces import points_form, rule_pieces, value_text, value_texts
+from nbcfast.published.points_pieces import form_told, points_form, rule_pieces, value_text, value_texts
 from nbcfast.published.points_table import PointsTable
 from nbcfast.table.values import Value
 
@@ -28,12 +28,14 @@ BLOCK = re.compile(rb'<script type="application/json" id="points">(.*?)</script>
 
 def content(points: PointsTable, about: About) -> bytes:
     """The page: every value can be chosen in its form, whatever the size of the rest."""
-    return _fitting(points_form([points]), lambda most: rule_pieces(points, most), about)
+    form = points_form([points])
+    return _fitting(form, form_told(points), lambda most: rule_pieces(points, most), about)
 
 
 def content_by(strata: StrataPoints, about: About) -> bytes:
     """The page in which the value of a column is chosen first, and selects the points."""
-    form = points_form(strata.points, (strata.by, strata.values))
+    by = (strata.by, strata.values)
+    form = points_form(strata.points, by)
 
     def rules(most: int | None) -> list[Element]:
         return [
@@ -41,15 +43,17 @@ def content_by(strata: StrataPoints, about: About) -> bytes:
             for text, points in zip(value_texts(strata.values), strata.points, strict=True)
         ]
 
-    return _fitting(form, rules, about)
+    return _fitting(form, form_told(strata.points[0], by), rules, about)
 
 
-def _fitting(form: Element | None, rules: Callable[[int | None], Sequence[Element]], about: About) -> bytes:
+def _fitting(
+    form: Element | None, told: str, rules: Callable[[int | None], Sequence[Element]], about: About
+) -> bytes:
     """The page with as many bars as leave it small; ValueError where its form alone is too large."""
-    data = _page([], about, form)
+    data = _page([], about, form, told)
     if len(data) <= MOST_BYTES:
         for most in SHOWN:
-            data = _page(rules(most), about, form)
+            data = _page(rules(most), about, form, told)
             if len(data) <= MOST_BYTES:
                 return data
     raise ValueError(
@@ -58,9 +62,8 @@ def _fitting(form: Element | None, rules: Callable[[int | None], Sequence[Elemen
     )
 
 
-def _page(rules: Sequence[Element], about: About, form: Element | None) -> bytes:
+def _page(rules: Sequence[Element], about: About, form: Element | None, told: str) -> bytes:
     title = f"What does this classifier say of {value_text(about.class_name)}?"
-    told = "Choose a value of each attribute. Nothing leaves this page, and nothing is fetched."
     tried = [] if form is None else [card("Try it", paragraph(told, kind="nbc-quiet"), form, kind="no-print")]
     footer = element(
         "footer",

@@ -150,6 +150,13 @@ def points_form(
     return trying(questions, value_texts(first.classes), rules, selecting)
 
 
+def form_told(points: PointsTable, by: tuple[str, Sequence[Value]] | None = None) -> str:
+    """What stands above the form: how it is used, what looks like no value, and that nothing is sent."""
+    domains = [values for _, values, _ in points.attributes] + ([] if by is None else [by[1]])
+    null = f", where {NULL} is a missing one" if any(None in values for values in domains) else ""
+    return f"Choose a value of each attribute{null}. Nothing leaves this page, and nothing is fetched."
+
+
 def _ends_of(values: Sequence[Value]) -> list[Ends | None] | None:
     if not any(isinstance(value, Interval) for value in values):
         return None

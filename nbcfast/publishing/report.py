@@ -240,9 +240,10 @@ class Publication:
         gate = "limits kept"
         if n_shown:
             gate = f"{n_shown} findings {'accepted' if self.accepted else 'refuse it'}"
+        n_minded = len(self.minded) + sum(finding.state == "warned" for finding in self.findings)
         return (
             f"Publication({self.release!r}; Lambda {self.before.lambda_text} before, "
-            f"{self.after.lambda_text} after; {gate}; {len(self.minded)} to mind)"
+            f"{self.after.lambda_text} after; {gate}; {n_minded} to mind)"
         )
 
 

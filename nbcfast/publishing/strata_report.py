@@ -170,9 +170,10 @@ class StratifiedPublication(HasReadOnlyMappings):
         gate = "limits kept"
         if self.shows:
             gate = f"{len(self.shows)} findings {'accepted' if self.accepted else 'refuse it'}"
+        n_minded = len(self.minded) + sum(finding.state == "warned" for finding in self.findings)
         return (
             f"StratifiedPublication({self.release!r}; Lambda {self.before.lambda_text} before, "
-            f"{self.after.lambda_text} after; {gate}; {len(self.minded)} to mind)"
+            f"{self.after.lambda_text} after; {gate}; {n_minded} to mind)"
         )
 
 

@@ -75,7 +75,7 @@ def _of_what_is_open(found: ModelAttack) -> list[GateFinding]:
         text = f"none, with {which} added to counts, has these weights"
         findings.append(GateFinding("no table", "unmeasured", text))
     if found.possible and not found.prior_is_shares:
-        text = "not the shares of the classes: what was found does not rest on them"
+        text = "not taken for the shares of the classes: what was found does not rest on them"
         findings.append(GateFinding("priors of the model", "warned", text))
     elif found.rows is not None and len(found.classes) > 1:
         text = "taken for the shares of the classes: if they were given, other counts are possible"
@@ -83,6 +83,9 @@ def _of_what_is_open(found: ModelAttack) -> list[GateFinding]:
     if found.found < found.cells and found.rows is not None:
         text = f"{found.cells - found.found:,} counts, as {found.bits}-bit floats leave several numbers"
         findings.append(GateFinding("not told", "unmeasured", text))
-    text = f"up to {found.max_rows:,} rows, and no larger ones"
+    text = f"up to {amount(found.max_rows)} rows, and no larger ones"
+    if found.rows is not None and len(found.possible) > 1:
+        other, alpha = found.possible[1]
+        text += f": one of {amount(other)} rows with {amount(alpha)} added to counts has these weights too"
     findings.append(GateFinding("tables looked at", "warned", text))
     return findings

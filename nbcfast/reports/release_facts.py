@@ -16,6 +16,7 @@ from nbcfast.exports.points_of_release import points_of
 from nbcfast.published.certificate import Certificate
 from nbcfast.published.points_pieces import (
     MOST_COLUMNS,
+    form_told,
     one_answer,
     points_form,
     rule_pieces,
@@ -238,8 +239,8 @@ def _cards(rules: Rules, room: Room) -> list[Element]:
     cards = []
     form = points_form(rules.points, rules.by) if room.form else None
     if form is not None:
-        told = "Choose a value of each attribute. Nothing leaves this page, and nothing is fetched."
-        cards.append(card("Try it", paragraph(told, kind="nbc-quiet"), form, kind="no-print"))
+        told = paragraph(form_told(rules.points[0], rules.by), kind="nbc-quiet")
+        cards.append(card("Try it", told, form, kind="no-print"))
     elif len(rules.points[0].classes) > 1:
         text = (
             f"There is no form to try it here: {rules.values:,} values do not fit into a page that is sent "

@@ -163,7 +163,18 @@ def of_exported(
     return Summary(made.text, worst_state(ordered), about, ordered, tuple(decisions))
 
 
-def of_sheet(sheet: FactSheet, about: str) -> Summary:
+def columns_with_null(published: object) -> list[str]:
+    """The columns of a release of which a missing value is published; of other tables nothing is decided."""
+    if isinstance(published, Release):
+        views = published.views
+        return [name for name in views.attributes if None in views.domain(name)]
+    if isinstance(published, StratifiedRelease):
+        by = [published.by] if None in published.strata else []
+        return [*by, *columns_with_null(published.first)]
+    return []
+
+
+def of_sheet(sheet: FactSheet, about: str, decisions: Sequence[Decision] = ()) -> Summary:
     """What page was written for the public, and what of it is not whole."""
     found = sheet.verification
     said = f"{verified_text(found)} checks of the published files hold"
@@ -181,4 +192,5 @@ def of_sheet(sheet: FactSheet, about: str) -> Summary:
         findings += always_answered([made] if isinstance(made, Release) else [*made.strata.values()])
     ordered = sorted_findings(findings)
     remark = "It is made of the published files alone, and may go where they go."
-    return Summary("fact sheet written", worst_state(ordered), about, ordered, remarks=(remark,))
+    state = worst_state(ordered)
+    return Summary("fact sheet written", state, about, ordered, tuple(decisions), (remark,))

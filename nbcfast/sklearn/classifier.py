@@ -30,7 +30,7 @@ from nbcfast.sklearn.columns_in import (
     labels_of,
     whole_weights,
 )
-from nbcfast.sklearn.made_in_fit import AnyMenu, ReleaseAsked, declarations_of
+from nbcfast.sklearn.made_in_fit import AnyMenu, ReleaseAsked, declarations_of, warn_of_left_out
 from nbcfast.sklearn.words_of_estimators import PARAMETER_WORDS
 from nbcfast.table.table import Table
 from nbcfast.verification.load import load, release_from
@@ -76,14 +76,15 @@ class PublishableNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     rows : {"smallest", "proven"} or int
         How many rows the published counts stand for.
     unseen : {"error", "ignore"}
-        What to do with a row whose value was not published: refuse it, or leave the attribute out.
+        What to do with a row whose value was not published: refuse it, or leave the attribute out, with a
+        warning where that befalls several values of a column and none is known.
     alpha : int, Fraction, str or float
         Above 0 the classifier with so much added to every count is published. It protects nobody.
     dp_epsilon : int, Fraction, str or float, optional
         Noise is added to every count first: the release is differentially private. All columns and the
         classes must be declared. A second `fit` draws other noise, and spends as much again.
     class_name : str
-        What the class is called in the certificate.
+        What the class is called in the certificate, and in `domain`; the name of y is not looked at.
     threads : int, optional
         By default NBCFAST_THREADS, or all cores.
 
@@ -186,7 +187,12 @@ class PublishableNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         labels = labels_of(y, self.class_name, X.shape[0], type(self).__name__)
         weights = whole_weights(given, sample_weight, X.shape[0])
         release = asked.release(
-            columns_of(X, names, names), labels, weights, categories_of_floats(X, names), stacklevel=2
+            columns_of(X, names, names),
+            labels,
+            weights,
+            categories_of_floats(X, names),
+            stacklevel=2,
+            called=getattr(y, "name", None),
         )
         self._hold(release)
         return self
@@ -210,8 +216,8 @@ class PublishableNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         release : Release, or path
             The release, or the folder that `save` wrote.
         **parameters
-            Others than the release says: ``unseen``, ``threads``, and ``domain`` where it was published with
-            sets, or bins that have names, which no certificate holds.
+            Others than the release says: ``unseen``, ``threads``, and ``domain`` or ``menu`` where it was
+            published with sets, or bins that have names, which no certificate holds.
 
         Returns
         -------
@@ -273,13 +279,14 @@ class PublishableNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         ValueError
             If a row has a value that the release does not know, unless ``unseen="ignore"``.
         """
-        table, answering = self._rows(X)
+        table, answering = self._rows(X, stacklevel=3)
         return self._answers(table, answering, self.release_.views.label_array())
 
     def predict_proba(self, X: Features) -> Floats:
         """The posterior of each class by the published counts; the largest of a row is that of `predict`.
 
-        These are probabilities among published rows, and no shares of the people in the data.
+        These are probabilities among published rows, and no shares of the people in the data. Which class is
+        best is kept; how people are ranked, as ``roc_auc`` looks at it, need not be.
 
         Parameters
         ----------
@@ -323,24 +330,24 @@ class PublishableNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """
         return self._sorted(*self._scores(X))
 
-    def _rows(self, X: Features) -> tuple[Table, Answering]:
+    def _rows(self, X: Features, stacklevel: int) -> tuple[Table, Answering]:
         """The columns that the release has, encoded, and how they are answered."""
         check_is_fitted(self, "release_")
         choice(self.unseen, ("error", "ignore"), "unseen")
         X = features_of(self, X, reset=False)
         columns = columns_of(X, feature_names(self), self.release_.views.attributes)
         declarations = declarations_of(self.domain, self.menu, self.release_)
-        return (
-            Table.from_columns(columns, None, X.shape[0]),
-            self.release_.answering(declarations, PARAMETER_WORDS),
-        )
+        answering = self.release_.answering(declarations, PARAMETER_WORDS)
+        if self.unseen == "ignore":
+            warn_of_left_out(columns, answering.placings, stacklevel)
+        return Table.from_columns(columns, None, X.shape[0]), answering
 
     def _answers(self, table: Table, answering: Answering, labels: Array | None) -> Array:
         return answered(answering, table, labels, self.unseen, self.threads, None)
 
     def _scores(self, X: Features) -> tuple[Floats, Array]:
         """The ln P(x, c) of each row and class of the release in its precedence, and which class wins."""
-        table, answering = self._rows(X)
+        table, answering = self._rows(X, stacklevel=4)
         winners = self._answers(table, answering, None)
         priors, conditional = log_shares(self.release_.views)
         scores = np.tile(priors, (table.n_rows, 1))

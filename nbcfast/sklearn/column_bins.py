@@ -7,7 +7,10 @@ from collections.abc import Collection
 
 from nbcfast._core.spelling import Arguments, listed
 from nbcfast._core.validation import whole
+from nbcfast.table.domain import Domain
 from nbcfast.table.table import Table
+
+MOST_CODES = 1000  # values of a column that a warning takes for codes
 
 
 class UndeclaredDomainWarning(UserWarning):
@@ -52,14 +55,28 @@ def in_quantile_bins(
             f"{one} {listed(floats)}: floats are put into bins, of which bins=None makes none: declare them, "
             f"with the edges that you know, as {line}"
         )
+    codes = _of_codes([name for name in floats if _may_be_codes(table.column(name).domain)])
     for name in floats:
         table = table.bin(name, quantiles=bins)
     one, is_cut = ("column", "is") if len(floats) == 1 else ("columns", "are")
     warnings.warn(
         f"{one} {listed(floats)} {is_cut} cut into bins at quantiles of the rows, and the edges, which are "
         f"values of people, are published: no limit bounds what they tell. Declare edges that are known "
-        f"without the rows, as {line}",
+        f"without the rows, as {line}{codes}",
         UndeclaredDomainWarning,
         stacklevel=stacklevel + 1,
     )
     return table
+
+
+def _may_be_codes(domain: Domain) -> bool:
+    """Whether floats are 0, 1, 2 .. without a gap, as an encoder has them."""
+    return len(domain) <= MOST_CODES and [*domain.head] == [*range(len(domain.head))]
+
+
+def _of_codes(names: list[str]) -> str:
+    """How codes stay values, where columns may hold them: left alone, OrdinalEncoder makes floats."""
+    if not names:
+        return ""
+    holds = "holds" if len(names) == 1 else "hold"
+    return f". If {listed(names)} {holds} codes, they are values as integers: OrdinalEncoder(dtype=int)"

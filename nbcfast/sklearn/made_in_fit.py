@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -11,10 +12,13 @@ import numpy as np
 
 from nbcfast._core.choices import Attacker, Preserve
 from nbcfast._core.dtypes import Longs
+from nbcfast._core.errors import NoColumnError
 from nbcfast._core.numbers import Numeral, exact
+from nbcfast._core.spelling import listed
 from nbcfast._core.validation import choice
 from nbcfast._rounding.rows import RowsArgument
 from nbcfast.domains import Declarations, Declared, Menu, declared
+from nbcfast.published.placing import Placing
 from nbcfast.published.release import Release
 from nbcfast.publishing.demand import Demand
 from nbcfast.publishing.inputs import AsGiven, Caller
@@ -75,6 +79,7 @@ class ReleaseAsked:
         weights: Longs | None,
         as_they_are: Collection[str],
         stacklevel: int,
+        called: object,
     ) -> Release:
         """What leaves, of the private rows.
 
@@ -90,12 +95,16 @@ class ReleaseAsked:
             Columns whose values stay as they are though they are floats.
         stacklevel : int
             Of warnings, counted from here.
+        called : object
+            What the caller's y is called, where it has a name.
         """
         if not isinstance(self.class_name, str):
             raise TypeError(f"class_name must be a text, got {self.class_name!r}")
         if self.class_name in columns:
             raise ValueError(f"class_name must be the name of no column of X, got {self.class_name!r}")
         demand, given = self.demand, None if self.domain is None else declared(self.domain, PARAMETER_WORDS)
+        if given is not None and isinstance(called, str) and called in {*given.names} - {*columns}:
+            self._expect_called(called, "domain")
         table = Table.from_columns({**columns, self.class_name: labels}, None, len(labels.codes))
         if weights is not None:
             table = counted(table, weights)
@@ -106,14 +115,31 @@ class ReleaseAsked:
             names = {*columns} - {*said, *as_they_are}
             table = in_quantile_bins(table, names, self.bins, PARAMETER_WORDS, stacklevel + 1)
         caller = Caller(words=PARAMETER_WORDS, reads=AsGiven(), threads=self.threads)
-        if self.dp_epsilon is None:
+        if self.dp_epsilon is not None:
+            return self._noisy(table, demand, caller, given)
+        try:
             return prepare(
                 table, self.class_name, demand, caller, domains=given, menu=self.menu, remarks=False
             ).release()
-        words = PARAMETER_WORDS
-        expect_alone([("menu", self.menu is not None, REASONS["menu"])], words)
-        noise = NoiseAsked(epsilon=self.dp_epsilon, words=words)
+        except NoColumnError as error:
+            if error.name == called:
+                self._expect_called(error.name, "menu")
+            raise
+
+    def _noisy(self, table: Table, demand: Demand, caller: Caller, given: Declared | None) -> Release:
+        """What leaves, of counts with noise."""
+        expect_alone([("menu", self.menu is not None, REASONS["menu"])], PARAMETER_WORDS)
+        assert self.dp_epsilon is not None
+        noise = NoiseAsked(epsilon=self.dp_epsilon, words=PARAMETER_WORDS)
         return read_for_noise(table, self.class_name, demand, noise, caller, domains=given).drawn().release()
+
+    def _expect_called(self, name: object, where: str) -> None:
+        """ValueError where classes were declared by the name of y, and are to have another."""
+        if name != self.class_name:
+            raise ValueError(
+                f"{where} declares {name!r}, as y is called, and class_name is {self.class_name!r}: give "
+                f"class_name={name!r}"
+            ) from None
 
     def _with_precedence(self, table: Table, given: Declared | None) -> Table:
         """The table with its classes in the order that is asked for, which declares them."""
@@ -157,3 +183,32 @@ def declarations_of(
     if offered.digest != advice.menu:
         raise ValueError("menu must be the one that the release was chosen from, got another")
     return offered.chosen(advice.chosen)
+
+
+def warn_of_left_out(columns: Mapping[str, Column], placings: Mapping[str, Placing], stacklevel: int) -> None:
+    """Warn of columns of several values of which the release knows none: they say nothing in any row.
+
+    Of one value that is not known nothing is said: ``unseen="ignore"`` was asked for just that.
+    """
+    left_out = []
+    for name, column in columns.items():
+        raw = column.domain
+        n_values = len(raw.head)
+        if n_values > 1 and (placings[name].places(raw)[:n_values] < 0).all():
+            left_out.append(name)
+    if not left_out:
+        return
+    hint = ""
+    if any(placings[name].option is None and placings[name].domain.kind == "text" for name in left_out):
+        hint = (
+            ". It may have been made with sets of values, or bins that have names, and what is in them is "
+            f"not in its certificate: give {PARAMETER_WORDS.as_published()}"
+        )
+    one, is_left = ("column", "it is") if len(left_out) == 1 else ("columns", "they are")
+    first = columns[left_out[0]].domain.head[0]
+    warnings.warn(
+        f"{one} {listed(left_out)}: the release knows none of the values, such as {first!r}, and so "
+        f"{is_left} left out of every row{hint}",
+        UserWarning,
+        stacklevel=stacklevel + 1,
+    )

@@ -41,10 +41,14 @@ class EstimatorArguments(Arguments):
         """What makes a column one of texts."""
         return f"X.astype({{{column!r}: str}})"
 
+    def as_published(self) -> str:
+        """What says again which raw values were put into which set or bin."""
+        return f"{self.form('domains', '..')} or menu=.., what it was published with"
+
     def unseen(self) -> str:
         """What is done with rows whose values a release does not know."""
         return (
-            f"declare all values that there may be with {self.named('domains')}, and fit again, or set "
+            f"declare all values that there may be with {self.named('domains')} where it is fitted, or set "
             f"{self.given('unseen', 'ignore')}, which leaves the attribute out of such rows"
         )
 

@@ -79,7 +79,7 @@ def test_what_is_found_is_the_table(kind, counts, alpha):
         assert len(found.possible) == 2
         return
     assert (found.rows, found.alpha, list(found.class_counts)) == (sum(of_class), Fraction(alpha), of_class)
-    assert found.prior_is_shares or len(set(of_class)) == 1
+    assert found.prior_is_shares == (len(of_class) == 1 or len(set(of_class)) > 1)
     assert not found.up_to_factor
     for array, own, candidates in zip(counts, found.counts.values(), found.candidates.values(), strict=True):
         assert (own[own >= 0] == array[own >= 0]).all()
@@ -117,7 +117,39 @@ def test_larger_tables_may_have_the_very_same_shares():
     """(3 + 1) / 22 is (79 + 1) / 440: smoothed shares of 34 rows are those of 782, priors included."""
     model = fitted([np.array([[3, 8], [11, 2], [5, 5]])], 1)
     assert attack.model(model, alpha=1, max_rows=781).rows == 34
-    assert attack.model(model, alpha=1, max_rows=782).possible == ((34, 1), (782, 1))
+    both = attack.model(model, alpha=1, max_rows=782)
+    assert (both.rows, both.found, both.possible) == (None, 0, ((34, 1), (782, 1)))
+    smallest = attack.model(model, alpha=1)
+    assert (smallest.rows, smallest.found, smallest.max_rows) == (34, 6, 781)
+    assert smallest.possible == both.possible
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@settings(max_examples=how_many(4, 300))
+@given(tables(), KNOWN)
+def test_the_smallest_table_is_the_only_one_up_to_what_is_said(kind, counts, alpha):
+    model = fitted(counts, alpha, kind)
+    found = attack.model(model, alpha=alpha)
+    if found.rows is None:
+        (rows, _), (other, _) = found.possible
+        assert other <= 2 * rows
+        return
+    if found.max_rows >= counts[0].sum():
+        assert list(found.class_counts) == counts[0].sum(axis=0).tolist()
+        for array, own in zip(counts, found.counts.values(), strict=True):
+            assert (own[own >= 0] == array[own >= 0]).all()
+    again = attack.model(model, alpha=alpha, max_rows=found.max_rows)
+    assert (again.to_dict()["counts"], again.rows) == (found.to_dict()["counts"], found.rows)
+    if len(found.possible) > 1:
+        assert found.max_rows == found.possible[1][0] - 1
+        assert attack.model(model, alpha=alpha, max_rows=found.max_rows + 1).rows is None
+
+
+def test_a_second_table_that_is_nearly_as_small_leaves_it_open():
+    """(1 + 1) / 4 and (2 + 1) / 6 are one half: of two rows, or of four."""
+    found = attack.model(fitted([np.array([[1], [1]])], 1), alpha=1)
+    assert (found.rows, found.found) == (None, 0)
+    assert found.possible == ((2, 1), (4, 1))
 
 
 @given(tables(most=12))
@@ -157,10 +189,10 @@ def test_equal_priors_of_three_people_are_not_those_of_52():
     assert (found.rows, found.found, found.prior_is_shares) == (None, 0, False)
 
 
-def test_equal_priors_of_an_even_table_are_shares_where_nothing_else_fits():
+def test_an_even_table_comes_back_class_by_class():
     counts = [np.array([[5, 2], [1, 0], [1, 5]]), np.array([[3, 1], [4, 6]])]
     found = attack.model(fitted(counts, 1), alpha=1, max_rows=20)
-    assert (found.rows, found.found, found.prior_is_shares) == (14, 10, True)
+    assert (found.rows, found.found, found.prior_is_shares) == (14, 10, False)
 
 
 def test_what_is_found_is_the_only_table_of_as_many_rows_as_were_asked_for():
@@ -346,3 +378,15 @@ def test_no_alpha_is_tried_twice():
     assert len(set(ALPHAS)) == len(ALPHAS) == 514
     assert ALPHAS[0] == 1
     assert {0, Fraction(1, 2), Fraction(1, 10**10), 99} <= set(ALPHAS)
+
+
+def test_where_an_estimator_has_its_model_is_said():
+    held = {
+        "steps": "got a Pipeline without .* give its last step",
+        "best_estimator_": "of a search give its best_estimator_",
+        "release_": "what its release gives away compare_releases measures",
+    }
+    for name, match in held.items():
+        kind = type("Pipeline", (), {"fit": None, name: None})
+        with pytest.raises(ValueError, match=match):
+            attack.model(kind())

@@ -427,6 +427,24 @@ def test_what_took_too_much_work_is_not_decided(run, folder, monkeypatch, verb):
     assert not (folder / "release").exists()
 
 
+@pytest.mark.parametrize("more", [(), ("--columns", "age,glucose"), ("--strata", "sex")])
+def test_what_is_not_decided_of_ready_made_options_says_what_to_do(run, folder, monkeypatch, more):
+    with monkeypatch.context() as impatient:
+        impatient.setattr(walk, "PATIENCE", 0)
+        code, printed, errors = run("advise", "patients.csv", "--class", "diagnosis", *more, "--json")
+    said = json.loads(printed)
+    assert (code, errors, said["feasible"]) == (3, "", None)
+    first = said["summary"]["decisions"][0]
+    begun, again = first["commands"]
+    assert first["question"].startswith("Begin a menu, and take options out of it")
+    assert "take options out of menu-2.json, the finest of columns" in first["steps"][1]
+    assert run(*shlex.split(begun)[1:])[0] == 0
+    begun_menu = json.loads((folder / "menu-2.json").read_text(encoding="utf-8"))
+    kept = {name: begun_menu["menu"][name] for name in ("age", "sex") if name in begun_menu["menu"]}
+    (folder / "menu-2.json").write_text(json.dumps({**begun_menu, "menu": kept, "from_rows": []}))
+    assert run(*shlex.split(again)[1:])[0] == 0
+
+
 def test_what_other_rows_chose_is_shown_as_it_is_on_ones_own(in_full, found, folder):
     on = (*ASKED, "--on", "others.csv", "--min-flip", "none")
     here = found(*on)["here"]

@@ -1,10 +1,12 @@
 """`nbcfast report`: a page about a folder, outside of it, and nothing of what does not verify."""
 
 import json
+import shlex
 
 import pytest
-from folder_cases import SAVED
+from folder_cases import PEOPLE, SAVED
 
+from nbcfast import Table, canonical, count
 from nbcfast.reports import fact_sheet
 
 pytest.importorskip("pyarrow")
@@ -32,6 +34,26 @@ def test_a_file_of_a_certificate_stands_for_its_folder(folder, run):
     assert run("report", "release/certificate.json", "--out", "facts.html")[0] == 0
     assert run("report", "release", "--out", "again.html")[0] == 0
     assert (folder / "facts.html").read_bytes() == (folder / "again.html").read_bytes()
+
+
+def test_a_missing_value_is_a_choice_of_the_page_and_a_text_of_rows(folder, found, run):
+    none = {**PEOPLE, "town": ["x"] * 6 + [None] * 6}
+    releases = {
+        "nulls": (canonical.release(count(none, "ill", ["job"]), 4, class_name="ill"), "job"),
+        "by-town": (canonical.release_by(Table(none), "ill", "town", 4, columns=["job"]), "town and job"),
+    }
+    for name, (release, columns) in releases.items():
+        release.save(folder / name)
+        (decision,) = found("report", name, "--out", f"{name}.html")["summary"]["decisions"]
+        assert decision["question"].startswith(f"A missing value is one of {columns}: on the page that is ")
+        page = (folder / f"{name}.html").read_text(encoding="utf-8")
+        assert "Choose a value of each attribute, where (null) is a missing one." in page
+        (folder / "FILE.csv").write_text("job,town\n?,\ncook,x\n", encoding="utf-8")
+        (line,) = decision["commands"]
+        code, out, _ = run(*shlex.split(line.replace("FILE", "FILE.csv"))[1:])
+        assert (code, out.splitlines()[0].split("   ")[0]) == (0, "predicted: all 2 rows")
+    assert found("report", "release", "--out", "facts.html")["summary"]["decisions"] == []
+    assert "(null)" not in (folder / "facts.html").read_text(encoding="utf-8")
 
 
 def test_json_says_all(folder, found):

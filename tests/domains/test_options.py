@@ -130,6 +130,12 @@ def test_lists_of_python_may_hold_intervals_and_what_was_withheld():
     assert put({"values": [Interval(0, 9), SUPPRESSED]}, [SUPPRESSED]) == [SUPPRESSED]
 
 
+def test_of_values_that_were_forgotten_no_edges_are_spoken():
+    for entry, values in (([1, 2, 9], [3, 4, 5]), ([1, 2], [3, 4, 5, 6]), (["1", "9"], ["3", "4", "5"])):
+        with pytest.raises(ValueError, match=r"declared domain of \d values$"):
+            put(entry, values)
+
+
 @pytest.mark.parametrize(
     ("entry", "values", "message"),
     [
@@ -141,6 +147,11 @@ def test_lists_of_python_may_hold_intervals_and_what_was_withheld():
             "3, 4, 5 and 34 more are not in its declared domain of 1 values",
         ),
         (["a"], [None], "column 'x': value None is not in its declared domain of 1 values"),
+        (
+            [0, 30, 60.5],
+            [7, 8, 29.5, 30, 31, 99],
+            'in its declared domain of 3 values; a list is one of values: bins are written {"edges": [..]}',
+        ),
         ({"edges": [0, 9]}, [9], "column 'x': value 9 lies outside the edges [0, 9)"),
         ({"edges": [0, None]}, [-1, -2, 3], "column 'x': values -2 and -1 lie outside the edges [0, inf)"),
         (

@@ -31,6 +31,8 @@ EXAMPLES = {
     "age",
     "bmi",
     "predicted",
+    "diabetes",
+    "healthy",
 }
 
 

@@ -183,8 +183,13 @@ def test_its_text_has_nothing_but_numbers_that_are_printed(made):
     before, after = made.before.lambda_text, made.after.lambda_text
     assert repr(made) == (
         f"Publication({made.release!r}; Lambda {before} before, {after} after; "
-        f"{len(made.shows)} findings refuse it; {len(made.minded)} to mind)"
+        f"{len(made.shows)} findings refuse it; {len(made.minded) + warned(made)} to mind)"
     )
+    assert warned(made) > 0
+
+
+def warned(made):
+    return sum(finding.state == "warned" for finding in made.findings)
 
 
 def test_before_and_after_are_judged_on_the_private_table(made):

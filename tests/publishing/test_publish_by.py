@@ -43,6 +43,12 @@ def test_each_stratum_is_published_as_its_rows_alone(made):
     assert made.release.strata["a"] == made.strata["a"].release
 
 
+def test_its_text_counts_what_is_marked_to_mind(made):
+    marked = [finding for finding in made.findings if finding.state == "warned"]
+    assert marked
+    assert repr(made).endswith(f"; {len(marked) + len(made.minded)} to mind)")
+
+
 def test_all_together_are_the_worst_of_each_and_the_quality_of_all(made):
     each = list(made.strata.values())
     assert made.before.quality.rows == 120

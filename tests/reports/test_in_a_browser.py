@@ -4,14 +4,16 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
+import export_cases
 import numpy as np
 import pytest
+from how_many import how_many
 from page_cases import hostile_release, some_codes, strata, table_of
 
 import nbcfast
 from nbcfast import Interval, Table, Viewset, canonical, count
 from nbcfast._markup.elements import shown
-from nbcfast.exports import export
+from nbcfast.exports import calculator, export, points_of
 from nbcfast.published.points_pieces import value_text
 from nbcfast.reports import fact_sheet
 
@@ -69,7 +71,13 @@ class Opened:
         self.page.on("dialog", lambda dialog: self.said.append(dialog.message))
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.add_init_script(WATCHED)
+        self.anew(path)
+
+    def anew(self, path):
+        """The same tab with another page."""
+        self.asked.clear()
         self.page.goto(path.as_uri())
+        return self
 
     def decided(self, codes, stratum=0):
         """The places of the classes that the function of the page gives."""
@@ -140,6 +148,20 @@ def test_the_form_answers_as_the_release_does(n_classes, opened):
     assert page.page.evaluate(CLICKS, rows) == [label_of(release, place) for place in expected[:13]]
     assert page.choose(codes[13].tolist()) == label_of(release, expected[13])
     assert page.is_quiet()
+
+
+def test_exported_forms_answer_on_whole_domains(browser, tmp_path):
+    path = tmp_path / "rule.html"
+    page = None
+    for seed in range(how_many(8, 20)):
+        release = export_cases.release(seed)
+        points = points_of(release)
+        codes = export_cases.all_codes(points)
+        path.write_bytes(calculator.content(points, export_cases.about(release)))
+        page = Opened(browser, path) if page is None else page.anew(path)
+        assert page.decided(codes) == export_cases.expected(release, points, codes).tolist(), seed
+        assert page.is_quiet()
+    page.page.close()
 
 
 def test_points_that_are_made_for_the_page_answer_as_the_release_does(opened):

@@ -50,6 +50,18 @@ def test_it_is_the_release_that_publish_makes():
     assert fitted == {"release_", "classes_", "n_features_in_", "feature_names_in_"}
 
 
+def test_it_answers_every_row_as_the_private_classifier_does():
+    private = nbcfast.count(Table(ROWS).bin("age", [0, 30, 50, np.inf]), "class")
+    expected = private.predict(Table(COLUMNS).bin("age", [0, 30, 50, np.inf])).tolist()
+    [frame, *_] = frames()
+    for method in ("auto", "safetytransform"):
+        for threads in (1, 2, None):
+            model = PublishableNBClassifier(2, method=method, domain=DOMAIN, threads=threads).fit(frame, ILL)
+            assert model.predict(frame).tolist() == expected
+    with pytest.raises(ValueError, match="threads"):
+        PublishableNBClassifier(threads=0).fit(X, ILL)
+
+
 def test_alpha_rows_and_limits_reach_the_library():
     views = nbcfast.count(Table(ROWS).select(["job", "sex", "class"]), "class")
     some = X[:, :2]
@@ -213,6 +225,19 @@ def test_one_class_is_answered_to_everybody():
     assert model.predict_proba(X[:2]).tolist() == [[1.0], [1.0]]
 
 
+def test_codes_that_are_floats_are_binned_with_a_word_on_integers():
+    codes = np.arange(len(ILL)) % 7
+    line = r"If 'x0' holds codes, they are values as integers: OrdinalEncoder\(dtype=int\)"
+    with pytest.warns(UndeclaredDomainWarning, match=line):
+        PublishableNBClassifier().fit(np.stack([codes, codes + 0.5], axis=1).astype(float), ILL)
+    with pytest.warns(UndeclaredDomainWarning) as said:
+        PublishableNBClassifier().fit(codes[:, None] + 1.0, ILL)
+    assert "codes" not in str(said[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PublishableNBClassifier().fit(codes[:, None], ILL)
+
+
 def test_values_that_were_not_published_are_refused_or_left_out():
     model = PublishableNBClassifier().fit(X[:, :2], ILL)
     with pytest.raises(
@@ -229,6 +254,41 @@ def test_values_that_were_not_published_are_refused_or_left_out():
     model.set_params(unseen="zero")
     with pytest.raises(ValueError, match="unseen must be 'error' or 'ignore', got 'zero'"):
         model.predict(X[:, :2])
+
+
+def test_columns_of_which_no_value_was_published_are_not_left_out_in_silence():
+    domain = {"x0": {"groups": {"office": ["clerk"], "other": ["cook", "nurse", "smith"]}}}
+    model = PublishableNBClassifier(domain=domain).fit(X[:, :2], ILL)
+    theirs = PublishableNBClassifier.from_release(model.release_, unseen="ignore")
+    text = r"^column 'x0': the release knows none of the values, such as 'clerk'.*sets.* or menu=\.\."
+    for asked in (theirs.predict, theirs.predict_proba, theirs.predict_log_proba):
+        with pytest.warns(UserWarning, match=text) as said:
+            asked(X[:, :2])
+        assert [warning.filename for warning in said] == [__file__]
+    with pytest.warns(UserWarning, match=r"^columns 'x0', 'x1': .* they are left out"):
+        theirs.predict([["clerk", "a"], ["cook", "b"]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        theirs.predict([["office", "f"], ["clerk", "m"]])  # one is known
+        theirs.predict([["clerk", "f"], ["clerk", "m"]])  # one value, as of a single row
+        theirs.predict([[None, "f"]] * 2)
+        again = PublishableNBClassifier.from_release(model.release_, domain=domain, unseen="ignore")
+        assert again.predict(X[:, :2]).tolist() == model.predict(X[:, :2]).tolist()
+
+
+def test_a_domain_that_has_the_classes_by_another_name_says_what_they_are_called():
+    pd = pytest.importorskip("pandas")
+    y = pd.Series(ILL, name="ill")
+    domain = {**DOMAIN, "ill": ["no", "yes"]}
+    [frame, *_] = frames()
+    with pytest.raises(ValueError, match=r"domain declares 'ill', as y is called, .*give class_name='ill'"):
+        PublishableNBClassifier(domain=domain).fit(frame, y)
+    made = PublishableNBClassifier(domain=domain, class_name="ill").fit(frame, y).release_
+    assert made == PublishableNBClassifier(domain=domain, class_name="ill").fit(frame, ILL).release_
+    menu = {"sex": [["f", "m"], {"out": True}], "ill": [["no", "yes"]]}
+    with pytest.raises(ValueError, match=r"menu declares 'ill', as y is called, .*give class_name='ill'"):
+        PublishableNBClassifier(menu=menu).fit(frame, y)
+    PublishableNBClassifier(domain=DOMAIN).fit(frame, y.rename("job"))
 
 
 def test_sets_and_named_bins_of_a_domain_are_known_when_predicting():
