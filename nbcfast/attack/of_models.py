@@ -223,14 +223,15 @@ def model(
     looked_at = numbers.horizon if is_shares else most
     bound = _bound(found, looked_at, is_given=max_rows is not None)
     known = _known(numbers, found, bound)
-    multiples = sum(len(each.rows) for _, each in found.below(bound or looked_at))
+    up_to = looked_at if bound is None else bound
+    multiples = sum(len(each.rows) for _, each in found.below(up_to))
     return ModelAttack(
         *known,
         classes=weights.classes,
         up_to_factor=known[0] is not None and (alpha is None or multiples > 1),
         possible=found.possible,
         prior_is_shares=is_shares,
-        max_rows=bound or looked_at,
+        max_rows=up_to,
         alphas=len(alphas),
         bits=weights.bits,
         in_plain=weights.in_plain,

@@ -189,6 +189,16 @@ def test_equal_priors_of_three_people_are_not_those_of_52():
     assert (found.rows, found.found, found.prior_is_shares) == (None, 0, False)
 
 
+def test_nobody_is_no_table():
+    """One value says nothing of the rows: none at all would be its only table, of which all are multiples."""
+    for prior in ([0.5, 0.5], [0.3, 0.7]):
+        for options in ({}, {"max_rows": 50}):
+            model = fitted([np.array([[80, 106]])], "3.3", prior=prior)
+            found = attack.model(model, alpha="3.3", **options)
+            assert (found.rows, found.found) == (None, 0)
+            assert all(rows >= 1 for rows, _ in found.possible)
+
+
 def test_an_even_table_comes_back_class_by_class():
     counts = [np.array([[5, 2], [1, 0], [1, 5]]), np.array([[3, 1], [4, 6]])]
     found = attack.model(fitted(counts, 1), alpha=1, max_rows=20)
