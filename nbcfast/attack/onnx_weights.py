@@ -49,14 +49,8 @@ def read_onnx(path: str | os.PathLike[str]) -> FoundInFile:
             array for array in (_of_classes(array, len(prior)) for array in matrices) if array is not None
         ]
         if found:
-            labels = [
-                array.ravel().tolist()
-                for array in tensors
-                if _is_vector(array) and array.dtype.kind in "iUO" and array.size == len(prior)
-            ]
-            distinct = [each for each in labels if len(set(each)) == len(prior)]
-            classes = tuple(distinct[0]) if distinct else tuple(range(len(prior)))
-            return FoundInFile(prior, {f"x{i}": array for i, array in enumerate(found)}, classes)
+            conditional = {f"x{i}": array for i, array in enumerate(found)}
+            return FoundInFile(prior, conditional, _labels(tensors, len(prior)))
     raise ValueError(
         f"{path}: expected the logarithms of the probabilities of classes and of values, as a CategoricalNB "
         f"has them, got none among {len(tensors)} tensors"
@@ -97,20 +91,34 @@ def _tensors(onnx: Any, graph: Any) -> Iterator[Array]:
         yield onnx.numpy_helper.to_array(tensor)
 
 
+def _labels(tensors: list[Array], n_classes: int) -> tuple[Value, ...]:
+    """The labels of the classes, or their places where it is not clear which numbers are labels."""
+    vectors = [array for array in tensors if _is_vector(array) and array.size == n_classes]
+    for kinds in ("UO", "i"):  # numbers may be the shapes of tensors too, texts are labels
+        found = {tuple(array.ravel().tolist()) for array in vectors if array.dtype.kind in kinds}
+        distinct = [each for each in found if len(set(each)) == n_classes]
+        if distinct:
+            return distinct[0] if len(distinct) == 1 else tuple(range(n_classes))
+    return tuple(range(n_classes))
+
+
 def _is_vector(array: Array) -> bool:
     return array.size > 1 and array.size == max(array.shape, default=0)
 
 
 def _are_shares(logs: Array) -> bool:
     """Whether these are logarithms of shares, along the last axis."""
+    return _off(logs) < NEAR
+
+
+def _off(logs: Array) -> float:
+    """How far from 1 the shares add up to, along the last axis, if these are logarithms of some."""
     with np.errstate(over="ignore"):
-        return bool((np.abs(np.exp(logs.astype(np.float64)).sum(axis=-1) - 1) < NEAR).all())
+        sums = np.exp(logs.astype(np.float64)).sum(axis=-1)
+    return float(np.abs(sums - 1).max(initial=0.0))
 
 
 def _of_classes(array: Array, n_classes: int) -> Array | None:
     """The array as (values, classes), if its shares add up to 1 in each of the classes."""
-    if array.shape[0] == n_classes and _are_shares(array):
-        return array.T
-    if array.shape[1] == n_classes and _are_shares(array.T):
-        return array
-    return None
+    turned = [each for each in (array, array.T) if each.shape[0] == n_classes and _are_shares(each)]
+    return min(turned, key=_off).T if turned else None  # of as many values as classes either may do nearly

@@ -95,6 +95,11 @@ class WholeNumbers:
         self.horizon = min(max_rows, int(0.49 / self.prior_off.max()))
         self.n_blocks = -(-self.horizon // BLOCK)
 
+    @property
+    def even_prior(self) -> bool:
+        """Whether classes are equally probable, as of even tables, or of any with fit_prior=False."""
+        return self.n_classes > 1 and float(np.ptp(self.prior)) <= 2 * float(self.prior_off.max())
+
     def by_prior(self) -> Iterator[RowNumbers]:
         """Numbers of rows that are whole in each class, rising, if the priors are shares of the classes."""
         for numbers in _blocks(1, self.horizon):

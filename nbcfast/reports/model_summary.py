@@ -77,6 +77,9 @@ def _of_what_is_open(found: ModelAttack) -> list[GateFinding]:
     if found.possible and not found.prior_is_shares:
         text = "not the shares of the classes: what was found does not rest on them"
         findings.append(GateFinding("priors of the model", "warned", text))
+    elif found.rows is not None and len(found.classes) > 1:
+        text = "taken for the shares of the classes: if they were given, other counts are possible"
+        findings.append(GateFinding("priors of the model", "warned", text))
     if found.found < found.cells and found.rows is not None:
         text = f"{found.cells - found.found:,} counts, as {found.bits}-bit floats leave several numbers"
         findings.append(GateFinding("not told", "unmeasured", text))

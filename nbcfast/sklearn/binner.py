@@ -13,7 +13,7 @@ from nbcfast._core.dtypes import Longs
 from nbcfast._core.spelling import in_place
 from nbcfast.domains import Option
 from nbcfast.domains.declarations import entry_of
-from nbcfast.sklearn.columns_in import Features, columns_of, feature_names, features_of
+from nbcfast.sklearn.columns_in import Features, columns_of, expect_no_weights, feature_names, features_of
 
 Edges = Sequence[object] | Mapping[str, Sequence[object]]
 
@@ -70,6 +70,7 @@ class DeclaredBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         ValueError, TypeError
             If edges are not as described, or there are none for a column.
         """
+        expect_no_weights(X, "numbers of bins have none, so give them to the next step as sample_weight")
         features_of(self, X, reset=True)
         self._options(feature_names(self))
         return self

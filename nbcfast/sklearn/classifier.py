@@ -159,11 +159,12 @@ class PublishableNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         Parameters
         ----------
         X : frame or array-like of shape (rows, features)
-            Numbers, bools and texts are values, and so are None and NaN; floats are put into bins.
+            Numbers, bools and texts are values, and so are None and NaN, and what is masked, which is None;
+            floats are put into bins.
         y : array-like of shape (rows,)
             The classes.
         sample_weight : array-like of int of shape (rows,), optional
-            How often each row counts; 0 drops it.
+            How often each row counts; 0 drops it. By default the weights of X, where it is a Table.
 
         Returns
         -------
@@ -181,10 +182,10 @@ class PublishableNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             self.__dict__.pop(name, None)
         choice(self.unseen, ("error", "ignore"), "unseen")
         asked = self._asked()
-        X = features_of(self, X, reset=True)
+        given, X = X, features_of(self, X, reset=True)
         names = feature_names(self)
         labels = labels_of(y, self.class_name, X.shape[0], type(self).__name__)
-        weights = whole_weights(sample_weight, X.shape[0])
+        weights = whole_weights(given, sample_weight, X.shape[0])
         release = asked.release(
             columns_of(X, names, names),
             labels,
@@ -375,8 +376,17 @@ class PublishableNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def __setstate__(self, state: Mapping[str, object]) -> None:
         """What was stored, where its certificate holds; ValueError where it does not."""
+        if not isinstance(state, Mapping):
+            raise ValueError(f"a pickle of an estimator must hold a mapping, got {type(state).__name__}")
         plain = dict(state)
         text, names = plain.pop("release_", None), plain.pop("feature_names_in_", None)
+        n_features = plain.get("n_features_in_")
+        if text is not None and (not isinstance(n_features, int) or n_features < 1):
+            raise ValueError(f"n_features_in_ must be a number of columns, got {n_features!r}")
+        if names is not None and not _are_names(names, n_features):
+            raise ValueError(
+                f"feature_names_in_ must be {n_features} distinct texts in a list, got {names!r}"
+            )
         release = None if text is None else release_from(_text(text), "release_")
         super().__setstate__(plain)
         if names is not None:
@@ -401,6 +411,14 @@ def _sorted_places(release: Release) -> Longs:
     places = np.arange(len(release.views.classes))
     places[: len(head)] = sorted(range(len(head)), key=head.__getitem__)  # type: ignore[arg-type]
     return places
+
+
+def _are_names(stored: object, n_features: object) -> bool:
+    return (
+        isinstance(stored, list)
+        and all(isinstance(name, str) for name in stored)
+        and len({*stored}) == len(stored) == n_features
+    )
 
 
 def _text(stored: object) -> str:

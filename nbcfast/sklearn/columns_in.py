@@ -17,8 +17,9 @@ from sklearn.utils.validation import assert_all_finite, check_array, column_or_1
 
 from nbcfast._core.dtypes import Array, Longs
 from nbcfast.table import arrow
-from nbcfast.table.arrays import add_objects, add_values, is_arrow
+from nbcfast.table.arrays import add_objects, add_values, is_arrow, unmasked
 from nbcfast.table.encode import Column, ColumnBuilder
+from nbcfast.table.table import Table
 from nbcfast.table.values import INT64_MAX
 
 Features = Any  # what a caller of an estimator hands over: typed by nobody
@@ -43,7 +44,7 @@ def features_of(estimator: Features, X: Features, *, reset: bool) -> Features:
     """
     if not is_frame(X):
         # Lists of rows of several kinds would become texts.
-        rows = np.array(X, dtype=object) if isinstance(X, list | tuple) else X
+        rows = np.array(X, dtype=object) if isinstance(X, list | tuple) else unmasked(X)
         X = check_array(rows, dtype=None, ensure_all_finite=False, estimator=estimator)
     elif not hasattr(X, "iloc") and type(X).__module__.partition(".")[0] not in ("polars", "pyarrow"):
         X = arrow.load_pyarrow().table(X)
@@ -54,6 +55,12 @@ def features_of(estimator: Features, X: Features, *, reset: bool) -> Features:
             f"Found array with 0 {what}(s) (shape={tuple(X.shape)}) while a minimum of 1 is required"
         )
     return X
+
+
+def expect_no_weights(X: Features, why: str) -> None:
+    """Refuse a Table with weights, which would be lost."""
+    if isinstance(X, Table) and X.weights is not None:
+        raise ValueError(f"X has weights: {why}")
 
 
 class _NamesAlone:
@@ -196,6 +203,7 @@ def labels_of(y: Features, name: str, n_rows: int, estimator: str) -> Column:
 
 def targets(y: Features) -> Features:
     """What y is, as one column; texts of Arrow stay such."""
+    y = unmasked(y)
     if getattr(y, "ndim", None) == 1 or type(y).__module__.partition(".")[0] == "polars":
         if hasattr(y, "iloc"):
             return of_pandas(y)
@@ -209,16 +217,22 @@ def _is_mixed(y: Features) -> bool:
     return isinstance(y, list | tuple) and len({type(label) for label in y}) > 1
 
 
-def whole_weights(sample_weight: Features, n_rows: int) -> Longs | None:
-    """How often each row counts; None where each counts once.
+def whole_weights(X: Features, sample_weight: Features, n_rows: int) -> Longs | None:
+    """How often each row counts; None where each counts once. A Table may have weights of its own.
 
     Raises
     ------
     ValueError, TypeError
         If it is not a whole number, of at least 0, for each row.
     """
+    if isinstance(X, Table) and X.weights is not None:
+        if sample_weight is not None:
+            raise ValueError("sample_weight does not go with weights of X: expected one of them")
+        sample_weight = X.weights
     if sample_weight is None:
         return None
+    if np.ma.is_masked(sample_weight):
+        raise ValueError("sample_weight must have a number for each row, got some that are masked")
     weights: Array = np.asarray(sample_weight)
     if weights.ndim == 0 and weights.dtype.kind in "biuf":
         weights = np.full(n_rows, weights)

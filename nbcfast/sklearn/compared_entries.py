@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 
-from nbcfast._core.dtypes import Array, Counts, Floats
+from nbcfast._core.dtypes import Array, Counts, Floats, Longs
 from nbcfast._core.errors import Infeasible
 from nbcfast._core.numbers import exact
 from nbcfast._core.untyped import Arrow
@@ -22,7 +22,7 @@ from nbcfast.publishing import Publication, StratifiedPublication
 from nbcfast.sklearn.given_away import PublishedCounts
 from nbcfast.sklearn.made_in_fit import declarations_of
 from nbcfast.table import Column, Table
-from nbcfast.table.arrays import is_arrow
+from nbcfast.table.arrays import is_arrow, unmasked
 from nbcfast.views import Viewset
 
 NO_COUNTS = "a {} publishes no counts of people that could be measured"
@@ -86,7 +86,7 @@ class RowsAndClasses(NamedTuple):
             table = table_from(cast(AnyTable, X), where)
             found = cls(table, table.column(y), None)
         else:
-            labels = np.asarray(y) if hasattr(y, "__array__") else _objects(y, where)
+            labels = np.asarray(unmasked(y)) if hasattr(y, "__array__") else _objects(y, where)
             if labels.ndim != 1:
                 raise ValueError(f"{where}: expected one class a row, got an array of shape {labels.shape}")
             found = cls(X, Table({"y": labels}).column("y"), labels)
@@ -101,8 +101,12 @@ class RowsAndClasses(NamedTuple):
     @property
     def total(self) -> int:
         """Of rows, or their total weight."""
-        weights = self.X.weights if isinstance(self.X, Table) else None
-        return self.n_rows if weights is None else int(weights.sum())
+        return self.n_rows if self.weights is None else int(self.weights.sum())
+
+    @property
+    def weights(self) -> Longs | None:
+        """How many people each row is; None where each is one."""
+        return self.X.weights if isinstance(self.X, Table) else None
 
     def through(self, before: Sequence[Transforming]) -> RowsAndClasses:
         """The rows as these steps give them."""
@@ -133,7 +137,7 @@ def _is_table(X: object) -> bool:
 def _as_table(X: object, names: Sequence[str]) -> Table:
     if _is_table(X):
         return table_from(cast(Table | Mapping[str, object] | Arrow, X), "X")
-    array = np.asarray(X) if hasattr(X, "__array__") else np.array(X, object)
+    array = np.asarray(unmasked(X)) if hasattr(X, "__array__") else np.array(X, object)
     if array.ndim != 2:
         raise ValueError(f"X must have two dimensions, got an array of shape {array.shape}")
     if array.shape[1] != len(names):
@@ -272,19 +276,22 @@ def quality_of(model: FittedClassifier, rows: RowsAndClasses) -> tuple[float, fl
     """Accuracy and log-loss of what scikit-learn has fitted; the second is None without probabilities."""
     if rows.y is None:
         raise ValueError("y must be an array of the classes for a classifier of scikit-learn, got a column")
-    right = np.asarray(model.predict(rows.X)) == rows.y
-    accuracy = float(np.mean(right))
+    answers = np.asarray(model.predict(rows.X))
+    if len(answers) != rows.n_rows:
+        raise ValueError(f"X and y must have as many rows, got {len(answers)} and {rows.n_rows}")
+    accuracy = float(np.average(answers == rows.y, weights=rows.weights))
     posteriors = getattr(model, "predict_proba", None)
     if posteriors is None:
         return accuracy, None
-    return accuracy, _log_loss(np.asarray(posteriors(rows.X), np.float64), model.classes_, rows.y)
+    probabilities = np.asarray(posteriors(rows.X), np.float64)
+    return accuracy, _log_loss(probabilities, model.classes_, rows.y, rows.weights)
 
 
-def _log_loss(probabilities: Floats, classes: Array, y: Array) -> float:
+def _log_loss(probabilities: Floats, classes: Array, y: Array, weights: Longs | None) -> float:
     """Mean of -ln of the probability of the true class, infinite where that is 0, or the class unknown."""
     places = {label: place for place, label in enumerate(np.asarray(classes).tolist())}
     of_truth = np.array([places.get(label, -1) for label in y.tolist()])
     rows = np.arange(len(y))
     told = np.where(of_truth >= 0, probabilities[rows, of_truth], 0.0)
     with np.errstate(divide="ignore"):
-        return float(np.mean(-np.log(told)))
+        return float(np.average(-np.log(told), weights=weights))

@@ -20,6 +20,7 @@ from nbcfast.sklearn.columns_in import (
     Features,
     categories_of_floats,
     columns_of,
+    expect_no_weights,
     feature_names,
     features_of,
     labels_of,
@@ -138,6 +139,7 @@ class DisguisedNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """
         for name in FITTED:  # if anything fails, no older estimate is left behind other parameters
             self.__dict__.pop(name, None)
+        expect_no_weights(X, "an answer is that of one person, who threw one coin")
         X = features_of(self, X, reset=True)
         names = feature_names(self)
         if self.class_name in names:

@@ -26,6 +26,15 @@ def is_extension_array(obj: object) -> bool:
     return hasattr(obj, "__arrow_array__") or type(obj).__module__.split(".")[0] == "pandas"
 
 
+def unmasked(values: object) -> object:
+    """Masked values as None; NumPy and scikit-learn would take what lies under the mask for values."""
+    if not (isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values)):
+        return values
+    found = np.ma.getdata(values).astype(object)
+    found[np.ma.getmaskarray(values)] = None
+    return found
+
+
 def add_values(builder: ColumnBuilder, data: object) -> None:
     """All rows of a column from one array, sequence or Arrow object."""
     if isinstance(data, np.ndarray):

@@ -91,6 +91,25 @@ def test_constants_and_labels_are_read(tmp_path):
     assert attack.model(path, alpha=1, max_rows=60).classes == ("no", "yes")
 
 
+def test_shapes_of_tensors_are_no_labels(tmp_path):
+    weights = {"shape": np.array([-1, 1]), "job": JOB.T, "prior": PRIOR}
+    texts = write(tmp_path / "texts.onnx", {**weights, "labels": np.array(["no", "yes"], object)})
+    assert attack.model(texts, alpha=1, max_rows=60).classes == ("no", "yes")
+    numbers = write(tmp_path / "numbers.onnx", {**weights, "labels": np.array([5, 7])})
+    assert attack.model(numbers, alpha=1, max_rows=60).classes == (0, 1)  # which of them nobody says
+
+
+@pytest.mark.parametrize("turn", [np.transpose, np.asarray])
+def test_as_many_values_as_classes_are_turned_as_their_shares_add_up(tmp_path, turn):
+    """Those of a value in two classes may add up to nearly 1 as well."""
+    of_class = np.array([[1999, 4000], [3998, 2003]])  # (classes, values)
+    logs = np.log(of_class / of_class.sum(axis=1, keepdims=True))
+    prior = np.log(of_class.sum(axis=1) / of_class.sum())
+    path = write(tmp_path / "turned.onnx", {"prior": prior, "logs": turn(logs)}, np.float64)
+    found = attack.model(path, alpha=0, max_rows=20_000)
+    assert found.counts["x0"].T.tolist() == of_class.tolist()
+
+
 def outside(tmp_path):
     path = write(tmp_path / "model.onnx", {"prior": PRIOR, "job": JOB})
     model = onnx.load(path)

@@ -214,3 +214,26 @@ def test_nothing_that_is_reachable_holds_a_private_count(method):
     # That the walk finds them where they are:
     model.kept_ = private
     assert counts <= set(numbers_in(reached(model)))
+
+
+@pytest.mark.parametrize(
+    ("changed", "match"),
+    [
+        ({"n_features_in_": "3"}, "n_features_in_ must be a number of columns, got '3'"),
+        ({"n_features_in_": None}, "n_features_in_ must be a number of columns, got None"),
+        ({"n_features_in_": 4}, "feature_names_in_ must be 4 distinct texts in a list"),
+        ({"feature_names_in_": "ab"}, "feature_names_in_ must be 3 distinct texts in a list, got 'ab'"),
+        ({"feature_names_in_": ["job", "sex", "sex"]}, "feature_names_in_ must be 3 distinct texts"),
+        ({"feature_names_in_": ["job", "sex", 3]}, "feature_names_in_ must be 3 distinct texts"),
+    ],
+)
+def test_names_that_are_not_those_of_the_columns_are_refused(fitted, changed, match):
+    with pytest.raises(ValueError, match=match):
+        PublishableNBClassifier.__new__(PublishableNBClassifier).__setstate__(
+            {**fitted.__getstate__(), **changed}
+        )
+
+
+def test_a_state_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="a pickle of an estimator must hold a mapping, got tuple"):
+        PublishableNBClassifier().__setstate__((1, 2))

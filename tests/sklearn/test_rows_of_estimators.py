@@ -9,10 +9,11 @@ pytest.importorskip("sklearn")
 
 import sklearn
 from estimator_cases import matrix, people
+from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 
 from nbcfast import Table
-from nbcfast.sklearn import PublishableNBClassifier
+from nbcfast.sklearn import DeclaredBinner, DisguisedNBClassifier, PublishableNBClassifier
 
 COLUMNS, ILL = people(120)
 X = matrix(COLUMNS)
@@ -147,3 +148,34 @@ def test_dates_and_moments_of_frames_are_values():
     days = pd.to_datetime(["2020-01-01", "2020-01-02"] * 60)
     model = PublishableNBClassifier(rows="proven").fit(pd.DataFrame({"day": days}), ILL)
     assert model.release_.views.domain("day") == ("2020-01-01T00:00:00", "2020-01-02T00:00:00")
+
+
+def test_what_is_masked_is_null():
+    codes = np.arange(12).reshape(6, 2) % 3
+    hidden = np.ma.array(codes, mask=codes == 2)
+    y = np.array([0, 1] * 3)
+    model = PublishableNBClassifier().fit(hidden, y)
+    assert [domain.values for domain in model.release_.views.domains.values()] == [(0, 1, None)] * 2
+    as_objects = codes.astype(object)
+    as_objects[codes == 2] = None
+    assert model.predict(hidden).tolist() == model.predict(as_objects).tolist()
+    assert DeclaredBinner([0, 1, 3]).fit_transform(np.ma.array([[0, 2]], mask=[[0, 1]])).tolist() == [[0, 2]]
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        model.fit(codes, np.ma.array(y, mask=y == 1))
+    with pytest.raises(ValueError, match="sample_weight must have a number for each row, got some that are"):
+        model.fit(codes, y, np.ma.array(np.ones(6), mask=y == 1))
+
+
+def test_weights_of_a_table_are_not_lost():
+    x, y = np.array([0, 0, 0, 1, 1, 1] * 5), np.array([0, 0, 1, 1, 1, 0] * 5)
+    weights = np.where(y == 1, 50, 1)
+    table = Table({"x": x}, weights=weights)
+    model = PublishableNBClassifier().fit(table, y)
+    assert model.release_ == clone(model).fit(Table({"x": x}), y, weights).release_
+    assert model.predict(table).tolist() == [1] * 30
+    with pytest.raises(ValueError, match="sample_weight does not go with weights of X"):
+        model.fit(table, y, weights)
+    with pytest.raises(ValueError, match="so give them to the next step as sample_weight"):
+        DeclaredBinner([0, 1, 2]).fit(table)
+    with pytest.raises(ValueError, match="X has weights: an answer is that of one person"):
+        DisguisedNBClassifier({"x": "4/5"}).fit(table, y)

@@ -181,3 +181,31 @@ def test_what_was_not_fitted_is_refused(rows, given, what):
 def test_classes_in_a_column_are_not_for_scikit_learn(fitted):
     with pytest.raises(ValueError, match="entry 'x': y must be an array of the classes for a classifier of"):
         compare_releases({"x": fitted["other"]}, TABLE, "diagnosis")
+
+
+def test_rows_with_weights_are_so_many_people_to_estimators_too():
+    x, y = np.array([0, 0, 0, 1, 1, 1] * 5), np.array([0, 0, 1, 1, 1, 0] * 5)
+    weights = np.where(y == 1, 50, 1)
+    model = PublishableNBClassifier().fit(nbcfast.Table({"x0": x}), y)
+    entries = {"model": model, "release": model.release_}
+    found = compare_releases(entries, nbcfast.Table({"x0": x}, weights=weights), y)
+    assert found["model"].accuracy == found["release"].accuracy == (10 * 50 + 10) / (15 * 50 + 15)
+    assert math.isclose(found["model"].log_loss, found["release"].log_loss, rel_tol=1e-12)
+
+
+def test_other_rows_than_classes_are_refused_in_words(rows):
+    X, y = rows
+    model = PublishableNBClassifier().fit(X, y)
+    for some in (X[:1], X[:7]):  # one row would be all of them
+        with pytest.raises(ValueError, match=f"X and y must have as many rows, got {len(some)} and 5000"):
+            compare_releases({"model": model}, some, y)
+
+
+def test_what_is_masked_is_not_measured_as_if_it_were_there():
+    x, y = np.array([[0], [0], [1], [1]] * 5), np.array([0, 0, 1, 1] * 5)
+    release = PublishableNBClassifier().fit(x, y).release_
+    hidden = np.ma.array(x, mask=x == 1)
+    with pytest.raises(ValueError, match="value None is unknown to the views"):
+        compare_releases({"release": release}, hidden, y)
+    found = compare_releases({"release": release}, x, np.ma.array(y, mask=y == 1))["release"]
+    assert found.accuracy == 0.5
