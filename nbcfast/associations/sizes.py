@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import count
 from math import prod
 from typing import Literal, TypeGuard, TypeVar, get_args, overload
 
@@ -18,11 +19,15 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.dtypes import Array, Floats, Longs, Numbers
+from nbcfast._core.threads import Progress
 from nbcfast._core.untyped import Exact
+from nbcfast._core.validation import callable_or_none
 
 WorldModel = Literal["unrestricted", "restricted"]
 Sizes = tuple[int, ...]  # tuples of each view at a join value: identities, values, the third view, ..
 Bounds = tuple[Exact, Exact]  # of a probability; equal where it is exact
+
+Tell = Callable[[], object]
 
 Count = TypeVar("Count")
 
@@ -43,10 +48,24 @@ class TooLargeError(ValueError):
 
 
 @overload
-def covers(m: int, n: int, *, model: WorldModel = "unrestricted") -> int: ...
+def covers(
+    m: int, n: int, *, model: WorldModel = "unrestricted", progress: Progress | None = None
+) -> int: ...
 @overload
-def covers(m: npt.ArrayLike, n: npt.ArrayLike, *, model: WorldModel = "unrestricted") -> int | Numbers: ...
-def covers(m: npt.ArrayLike, n: npt.ArrayLike, *, model: WorldModel = "unrestricted") -> int | Numbers:
+def covers(
+    m: npt.ArrayLike,
+    n: npt.ArrayLike,
+    *,
+    model: WorldModel = "unrestricted",
+    progress: Progress | None = None,
+) -> int | Numbers: ...
+def covers(
+    m: npt.ArrayLike,
+    n: npt.ArrayLike,
+    *,
+    model: WorldModel = "unrestricted",
+    progress: Progress | None = None,
+) -> int | Numbers:
     """How many worlds m identities and n values have: the edge covers of a complete bipartite graph.
 
     Unrestricted, sum_j (-1)^j C(n,j) (2^(n-j) - 1)^m. Restricted, one given identity has a single value:
@@ -58,6 +77,8 @@ def covers(m: npt.ArrayLike, n: npt.ArrayLike, *, model: WorldModel = "unrestric
         At least 0; m n at most 10^8. Arrays broadcast.
     model : {"unrestricted", "restricted"}
         Whether an identity may have several values, or one given identity has a single one.
+    progress : callable, optional
+        Called as progress(done, total), with numbers of terms: 3,000 of either take seconds.
 
     Returns
     -------
@@ -71,17 +92,28 @@ def covers(m: npt.ArrayLike, n: npt.ArrayLike, *, model: WorldModel = "unrestric
     96
     """
     one = _unrestricted if check_model(model) == "unrestricted" else _restricted
-    return _each(lambda m, n: int(one(m, n)), m, n, 0)
+    tell = _teller(progress, one, m, n, 0)
+    return _each(lambda m, n: int(one(m, n, tell)), m, n, 0)
 
 
-@overload
-def interesting_covers(m: int, n: int, *, model: WorldModel = "unrestricted") -> int: ...
 @overload
 def interesting_covers(
-    m: npt.ArrayLike, n: npt.ArrayLike, *, model: WorldModel = "unrestricted"
+    m: int, n: int, *, model: WorldModel = "unrestricted", progress: Progress | None = None
+) -> int: ...
+@overload
+def interesting_covers(
+    m: npt.ArrayLike,
+    n: npt.ArrayLike,
+    *,
+    model: WorldModel = "unrestricted",
+    progress: Progress | None = None,
 ) -> int | Numbers: ...
 def interesting_covers(
-    m: npt.ArrayLike, n: npt.ArrayLike, *, model: WorldModel = "unrestricted"
+    m: npt.ArrayLike,
+    n: npt.ArrayLike,
+    *,
+    model: WorldModel = "unrestricted",
+    progress: Progress | None = None,
 ) -> int | Numbers:
     """How many of the worlds of m identities and n values hold one given edge.
 
@@ -95,6 +127,8 @@ def interesting_covers(
         At least 1.
     model : {"unrestricted", "restricted"}
         Whether an identity may have several values, or one given identity has a single one.
+    progress : callable, optional
+        Called as progress(done, total), with numbers of terms: 3,000 of either take seconds.
 
     Returns
     -------
@@ -108,7 +142,8 @@ def interesting_covers(
     (2, 8)
     """
     one = _interesting if check_model(model) == "unrestricted" else _one_value
-    return _each(lambda m, n: int(one(m, n)), m, n, 1)
+    tell = _teller(progress, one, m, n, 1)
+    return _each(lambda m, n: int(one(m, n, tell)), m, n, 1)
 
 
 @overload
@@ -298,7 +333,11 @@ def _first(s: int) -> float:
     return 0.5 / (1 - 2.0 ** -min(s, 2 * SMALL))
 
 
-def _unrestricted(m: int, n: int) -> Exact:
+def _silent() -> None:
+    """Tells nobody."""
+
+
+def _unrestricted(m: int, n: int, tell: Tell = _silent) -> Exact:
     """U(m,n), summed over the smaller side."""
     s, t = _sides(m, n)
     if s == 0:
@@ -309,10 +348,11 @@ def _unrestricted(m: int, n: int) -> Exact:
         term = binomial * power(s - j)
         total = total - term if j & 1 else total + term
         binomial = binomial * (s - j) // (j + 1)
+        tell()
     return total
 
 
-def _interesting(m: int, n: int) -> Exact:
+def _interesting(m: int, n: int, tell: Tell = _silent) -> Exact:
     s, t = _sides(m, n)
     total, binomial = gmpy2.mpz(0), gmpy2.mpz(1)
     power = _powers(s, t - 1)
@@ -320,6 +360,7 @@ def _interesting(m: int, n: int) -> Exact:
         term = (power(s - b) << (s - b - 1)) * binomial
         total = total - term if b & 1 else total + term
         binomial = binomial * (s - 1 - b) // (b + 1)
+        tell()
     return total
 
 
@@ -343,12 +384,34 @@ def _powers(s: int, t: int) -> Callable[[int], Exact]:
     return power
 
 
-def _one_value(m: int, n: int) -> Exact:
-    return _unrestricted(m - 1, n) + _unrestricted(m - 1, n - 1)
+def _one_value(m: int, n: int, tell: Tell = _silent) -> Exact:
+    return _unrestricted(m - 1, n, tell) + _unrestricted(m - 1, n - 1, tell)
 
 
-def _restricted(m: int, n: int) -> Exact:
-    return n * _one_value(m, n) if m and n else gmpy2.mpz(m == n == 0)
+def _restricted(m: int, n: int, tell: Tell = _silent) -> Exact:
+    return n * _one_value(m, n, tell) if m and n else gmpy2.mpz(m == n == 0)
+
+
+def _terms_of_two(m: int, n: int) -> int:
+    """How many terms the two sums of `_one_value` have."""
+    return min(m - 1, n) + min(m - 1, n - 1) if m and n else 0
+
+
+def _teller(
+    progress: Progress | None, one: Callable[..., Exact], m: npt.ArrayLike, n: npt.ArrayLike, least: int
+) -> Tell:
+    """What is called after every term, and tells how many of all there are."""
+    callable_or_none(progress)
+    if progress is None:
+        return _silent
+    if _is_int(m) and _is_int(n):
+        pairs = {(_checked(m, "m", least), _checked(n, "n", least))}
+    else:
+        pairs = set(zip(*(sizes.ravel().tolist() for sizes in _together(m, n, least)), strict=True))
+    terms = _terms_of_two if one in (_restricted, _one_value) else min
+    total = sum(terms(*pair) for pair in pairs)
+    done = count(1)
+    return lambda: progress(next(done), total)
 
 
 def _sides(m: int, n: int) -> tuple[int, int]:

@@ -67,8 +67,8 @@ class ModelAttack(HasReadOnlyMappings):
         Numbers of rows and alphas that the floats can be of: the least, and the next that is no multiple.
     prior_is_shares : bool
         Whether the priors are taken for the shares of the classes, as some table has them: what was found
-        holds if they are. Otherwise they were given, or are all equal, as of any table with
-        ``fit_prior=False``, or have too few digits for `max_rows`, and each class is looked at by itself.
+        holds if they are. Otherwise each class is looked at by itself: they were given, or are all equal, as
+        `fit_prior=False` makes them too, and the classes by themselves leave other tables as well.
     max_rows : int
         Among tables of up to so many rows what was found is the only one; nothing is claimed of larger ones.
     alphas : int
@@ -169,9 +169,8 @@ def model(
         alpha can then be multiples of what was found.
     max_rows : int, optional
         The table has no more rows than these, as the attacker knows; up to 10^9. By default tables up to
-        1,000,000 rows are looked at, or less where the floats say less, and where several are left the
-        smallest is taken, if every other has more than twice its rows: `max_rows` of the result is up to how
-        many rows it is the only one.
+        1,000,000 rows are looked at, and where several are left the smallest is taken, if every other has
+        more than twice its rows: `max_rows` of the result is up to how many rows it is the only one.
     progress : callable, optional
         Called as progress(done, total).
 
@@ -210,28 +209,30 @@ def model(
     weights = Weights.of(model)
     numbers = WholeNumbers(weights, most, alphas)
     found = Fits()
-    if numbers.prior_tells(all_rows=max_rows is not None):
-        for some in _told(numbers.by_prior(), numbers.n_blocks, progress):
-            for each in alphas:
-                found.add(each, numbers.held(some, each))
-            if found.other is not None:  # of more rows are the blocks to come
-                break
+    for some in _told(numbers.by_prior(), numbers.n_blocks, progress):
+        for each in alphas:
+            found.add(each, numbers.held(some, each))
+        if found.other is not None:  # of more rows are the blocks to come
+            break
     is_shares = found.base is not None
-    if not is_shares:
+    # Equal priors are those of any table with fit_prior=False; those of few digits do not reach all rows.
+    if not is_shares or numbers.even_prior or numbers.horizon < most:
+        apart = Fits()
         for each in _told(alphas, len(alphas), progress):
-            found.add(each, numbers.apart(each))
-    looked_at = numbers.horizon if is_shares else most
-    bound = _bound(found, looked_at, is_given=max_rows is not None)
+            apart.add(each, numbers.apart(each))
+        # The classes by themselves leave at least what they leave as shares: one table is the same one.
+        if not is_shares or apart.other is not None:
+            found, is_shares = apart, False
+    bound = _bound(found, most, is_given=max_rows is not None)
     known = _known(numbers, found, bound)
-    up_to = looked_at if bound is None else bound
-    multiples = sum(len(each.rows) for _, each in found.below(up_to))
+    multiples = sum(len(each.rows) for _, each in found.below(bound or most))
     return ModelAttack(
         *known,
         classes=weights.classes,
         up_to_factor=known[0] is not None and (alpha is None or multiples > 1),
         possible=found.possible,
         prior_is_shares=is_shares,
-        max_rows=up_to,
+        max_rows=bound or most,
         alphas=len(alphas),
         bits=weights.bits,
         in_plain=weights.in_plain,
@@ -240,7 +241,9 @@ def model(
 
 def _bound(found: Fits, looked_at: int, *, is_given: bool) -> int | None:
     """Up to how many rows one table alone is left, with its multiples; None where that says too little."""
-    if found.base is None or found.other is None:
+    if found.base is not None and found.base[1] > looked_at:  # each class by itself has fewer
+        return None
+    if found.base is None or found.other is None or found.other[0] > looked_at:
         return looked_at
     bound = found.other[0] - 1
     return None if is_given or bound < CLEARLY * found.base[1] else bound

@@ -95,14 +95,10 @@ class WholeNumbers:
         self.horizon = min(max_rows, int(0.49 / self.prior_off.max()))
         self.n_blocks = -(-self.horizon // BLOCK)
 
-    def prior_tells(self, *, all_rows: bool) -> bool:
-        """Whether the priors are those of some table alone, and, if asked, of each number of rows another.
-
-        Equal ones are those of any table with ``fit_prior=False``.
-        """
-        if self.n_classes > 1 and float(np.ptp(self.prior)) <= 2 * float(self.prior_off.max()):
-            return False
-        return not all_rows or self.n_classes == 1 or self.horizon == self.max_rows
+    @property
+    def even_prior(self) -> bool:
+        """Whether classes are equally probable, as of even tables, or of any with fit_prior=False."""
+        return self.n_classes > 1 and float(np.ptp(self.prior)) <= 2 * float(self.prior_off.max())
 
     def by_prior(self) -> Iterator[RowNumbers]:
         """Numbers of rows that are whole in each class, rising, if the priors are shares of the classes."""

@@ -75,7 +75,7 @@ def _of_what_is_open(found: ModelAttack) -> list[GateFinding]:
         text = f"none, with {which} added to counts, has these weights"
         findings.append(GateFinding("no table", "unmeasured", text))
     if found.possible and not found.prior_is_shares:
-        text = "not taken for the shares of the classes: what was found does not rest on them"
+        text = "not the shares of the classes: what was found does not rest on them"
         findings.append(GateFinding("priors of the model", "warned", text))
     elif found.rows is not None and len(found.classes) > 1:
         text = "taken for the shares of the classes: if they were given, other counts are possible"

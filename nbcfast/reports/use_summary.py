@@ -138,7 +138,8 @@ def of_exported(
         findings.append(GateFinding("same decisions", "unmeasured", "not compared with the release"))
     else:
         all_of_it = made.compared == made.tuples
-        text = f"{made.runtime} gives {made.compared:,} of {made.tuples:,} tuples the class of the release"
+        gives = "give" if made.runtime is not None and " and " in made.runtime else "gives"
+        text = f"{made.runtime} {gives} {made.compared:,} of {made.tuples:,} tuples the class of the release"
         rest = "" if all_of_it else "; the others, further from a change of class, were not compared"
         findings.append(GateFinding("same decisions", "kept" if all_of_it else "warned", text + rest))
     if made.sets:

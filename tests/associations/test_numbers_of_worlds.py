@@ -50,6 +50,19 @@ def test_large_numbers_of_worlds(m, n):
     assert interesting_covers(m, n) == reference.interesting_covers(n, m)
 
 
+@pytest.mark.parametrize("model", ["unrestricted", "restricted"])
+@pytest.mark.parametrize("number", [covers, interesting_covers])
+@pytest.mark.parametrize("pair", [(40, 30), (30, 40), (1, 1), ([[3], [30]], [1, 2, 40, 2])])
+def test_progress_ends_with_all_terms(pair, number, model):
+    told = []
+    found = number(*pair, model=model, progress=lambda *done: told.append(done))
+    assert np.array_equal(found, number(*pair, model=model))
+    assert told == [(done, len(told)) for done in range(1, len(told) + 1)]
+    assert told or pair == (1, 1)
+    with pytest.raises(TypeError, match="progress must be callable or None, got int"):
+        number(*pair, model=model, progress=3)
+
+
 def test_covers_without_anybody():
     assert [covers(0, 0), covers(0, 3), covers(3, 0)] == [1, 0, 0]
     assert covers(0, 0, model="restricted") == 1

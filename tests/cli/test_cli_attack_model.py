@@ -91,13 +91,15 @@ def test_several_tables_leave_it_open(run, tmp_path):
 
 
 def test_where_alphas_leave_it_open_the_usual_one_is_proposed(run, tmp_path):
-    """(8 + 1) / 17 is (15 + 39) / 102: another alpha fits as well, with other counts."""
-    path = small(tmp_path / "m.onnx", [[8, 7], [7, 13]], 1)
+    """(6 + 1) / 20 is (1 + 5/2) / 10: another alpha fits as well, with other counts."""
+    path = small(tmp_path / "m.onnx", [[6, 12], [12, 6]], 1)
     code, out, _ = run("attack", path)
     assert code == 3
     assert out.startswith("NOT DECIDED: several tables have these weights")
     assert f"nbcfast attack {path} --smooth 1" in out.replace("\\\n", "").replace("     ", " ")
-    assert run("attack", path, "--smooth", 1)[0] == 1
+    # Equal priors may have been given: then 18 and 38 rows have these weights too.
+    assert run("attack", path, "--smooth", 1)[0] == 3
+    assert run("attack", path, "--smooth", 1, "--max-rows", 50)[0] == 1
 
 
 def test_zeros_without_smoothing_come_back_whatever_the_rest_is(run, tmp_path):
@@ -106,7 +108,7 @@ def test_zeros_without_smoothing_come_back_whatever_the_rest_is(run, tmp_path):
     code, out, _ = run("attack", path, "--smooth", 0, "--max-rows", 50, "--verbose")
     assert code == 1
     assert out.startswith("COUNTS COME BACK: 1 of 4 are read out of the model")
-    assert "not taken for the shares of the classes: what was found does not rest on them" in out
+    assert "not the shares of the classes: what was found does not rest on them" in out
     assert [line.split() for line in out.splitlines() if line.startswith("x0 = ")] == [
         ["x0", "=", "0", "0", "?"],
         ["x0", "=", "1", "?", "?"],

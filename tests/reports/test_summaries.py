@@ -11,6 +11,7 @@ import pytest
 import nbcfast
 from nbcfast import associations, attack, canonical, response, skyline, templates
 from nbcfast.canonical import Limits
+from nbcfast.published.exported import Exported
 from nbcfast.publishing.findings import Adversaries
 from nbcfast.publishing.gate import STATES, GateFinding
 from nbcfast.reports import Decision, Refusal, Summary, summary_of
@@ -20,6 +21,7 @@ from nbcfast.reports.response_summary import of_scheme
 from nbcfast.reports.risk_summary import of_risk
 from nbcfast.reports.summary import worst_state
 from nbcfast.reports.template_summary import of_disclosure, of_violations
+from nbcfast.reports.use_summary import of_exported
 
 DECLARED = {"age": ["young", "middle", "old"], "glucose": ["low", "high"], "ill": ["no", "yes"]}
 ROWS = 600
@@ -290,3 +292,16 @@ def test_coins_that_hide_hardly_anything_are_no_ok():
         ill = response.Scheme.per_attribute(theta, {"ill": ["no", "yes"]})
         page = response.disguise(nbcfast.Table(PATIENTS).select(["ill"]), ill)._repr_html_()
         assert re.findall(r'"nbc-mark nbc-(\w+)"', page) == [state] * page.count('"nbc-mark ')
+
+
+@pytest.mark.parametrize(
+    ("runtime", "said"),
+    [("java 1", "java 1 gives 6 of 6"), ("java 1 and lua 2", "java 1 and lua 2 give 6 of 6")],
+)
+def test_one_program_gives_classes_and_several_give_them(runtime, said):
+    made = Exported("a.pmml", "pmml", 9, "ab", 6, 6, runtime, True)
+    found = of_exported(
+        made, GateFinding("release", "kept", "every check holds"), "release -> a.pmml"
+    ).findings
+    finding = next(one for one in found if one.about == "same decisions")
+    assert finding.text == f"{said} tuples the class of the release"
