@@ -118,24 +118,28 @@ class WholeNumbers:
         return RowNumbers(rows, of_class)
 
     def apart(self, alpha: Fraction) -> RowNumbers:
-        """The same where priors say nothing: none, or the two of fewest rows, if there are two."""
+        """The same where priors say nothing: none, or the two of fewest rows, if there are two.
+
+        A class may have no rows, as ``partial_fit`` leaves it, but not all of them.
+        """
         found = []
         for c in range(self.n_classes):
             of_class: Longs = np.zeros(0, np.int64)
             for numbers in self._of_smallest(c, float(alpha)):
                 of_class = np.append(of_class, numbers[self.holds(c, numbers, alpha)])
-                if len(of_class) > 1:
+                if len(of_class) > 2:
                     break
-            found.append(of_class[:2])
+            found.append(of_class[:3])
         if not all(map(len, found)):
             return RowNumbers(np.zeros(0, np.int64), np.zeros((0, self.n_classes), np.int64))
         first = np.array([of_class[0] for of_class in found])
         made = [first]
         for c, of_class in enumerate(found):
-            if len(of_class) > 1:
+            for rows in of_class[1:].tolist():
                 made.append(first.copy())
-                made[-1][c] = of_class[1]
-        several = np.array(sorted(made, key=lambda of_class: int(of_class.sum()))[:2])
+                made[-1][c] = rows
+        rising = sorted((of_class for of_class in made if of_class.any()), key=lambda each: int(each.sum()))
+        several = np.array(rising[:2], np.int64).reshape(-1, self.n_classes)
         return RowNumbers(several.sum(axis=1), several)
 
     def _of_smallest(self, c: int, alpha: float) -> Iterator[Longs]:

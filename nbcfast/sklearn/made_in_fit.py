@@ -58,6 +58,8 @@ class ReleaseAsked:
     @property
     def demand(self) -> Demand:
         """What the library is asked for; ValueError or TypeError where a parameter is not as described."""
+        if self.amplification is None:  # of which nothing but a pair of probabilities could take the place
+            raise TypeError("amplification must be a number above 1, got None")
         choice(self.method, METHODS, "method")
         choice(self.preserve, ("order", "label"), "preserve")
         return Demand(

@@ -202,6 +202,16 @@ def test_what_is_found_is_the_only_table_of_as_many_rows_as_were_asked_for():
     assert (found.rows, found.found, found.max_rows) == (None, 0, 20_000)
 
 
+def test_nobody_is_no_table():
+    """One value says nothing of the rows: none at all would be its only table, of which all are multiples."""
+    for prior in ([0.5, 0.5], [0.3, 0.7]):
+        for options in ({}, {"max_rows": 50}):
+            model = fitted([np.array([[80, 106]])], "3.3", prior=prior)
+            found = attack.model(model, alpha="3.3", **options)
+            assert found.rows != 0
+            assert all(rows >= 1 for rows, _ in found.possible)
+
+
 @given(tables(), st.sampled_from([np.float64, np.float32]))
 def test_priors_that_were_given_say_nothing(counts, kind):
     n_classes = counts[0].shape[1]

@@ -353,6 +353,7 @@ def test_noise_is_drawn_where_everything_is_declared():
 @pytest.mark.parametrize(
     ("options", "error", "match"),
     [
+        ({"amplification": None}, TypeError, "amplification must be a number above 1, got None"),
         ({"amplification": 1}, ValueError, "amplification"),
         ({"amplification": "much"}, ValueError, "amplification"),
         ({"method": "est"}, ValueError, "method must be 'auto', 'canonical' or 'safetytransform', got 'est'"),
