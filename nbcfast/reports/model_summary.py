@@ -25,9 +25,15 @@ def _verdict(found: ModelAttack) -> str:
     """The worst of what was found, in a sentence."""
     if found.found == found.cells:
         factor = ", up to a factor" if found.up_to_factor else ""
-        return f"COUNTS COME BACK: every count that the model was fitted to is read out of it{factor}"
+        return (
+            f"COUNTS COME BACK: every count that the model was fitted to is read out of it{factor}, if these "
+            f"are of at most {found.max_rows:,} rows"
+        )
     if found.found:
-        return f"COUNTS COME BACK: {found.found:,} of {found.cells:,} are read out of the model"
+        return (
+            f"COUNTS COME BACK: {found.found:,} of {found.cells:,} are read out of the model, if these are "
+            f"of at most {found.max_rows:,} rows"
+        )
     if not found.possible:
         return "NOT UNDONE: the weights are those of no table that was looked at"
     return "NOT DECIDED: several tables have these weights"

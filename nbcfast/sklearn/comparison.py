@@ -29,7 +29,11 @@ MEASURES = {
     "found": "counts come back",
     "flip": "class shows",
 }
-OF_THESE = "they give what was published, and are taken for those that were counted"
+# Half of the rows, or all of them twice, may have the same answers: nothing shows which ones were counted.
+OF_THESE = (
+    "a claim, and not checked, that these were counted: they give what was published, but so may other rows, "
+    "of whom more comes back or shows"
+)
 OF_WHOM = (
     "counts come back: to whoever knows how many people have each value, and how many are of each class",
     "class shows: to whoever knows everybody else's row",
@@ -117,7 +121,7 @@ class ComparedRelease(HasReadOnlyMappings):
             "found": self.found,
             "cells": self.cells,
             "flip": self.flip,
-            "flip_is": self.flip_is,
+            "flip_is": None if self.flip is None else self.flip_is,
             "shows_class": self.shows_class,
             "looked_at": self.looked_at,
             "flip_shows_at_most": self.flip_shows_at_most,

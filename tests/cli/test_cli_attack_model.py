@@ -33,7 +33,10 @@ def small(path, rows, alpha, prior=None):
 def test_a_model_gives_its_table_back(run):
     code, out, err = run("attack", MODEL, "--smooth", 1, "--verbose")
     assert (code, err) == (1, "")
-    assert out.startswith("COUNTS COME BACK: every count that the model was fitted to is read out of it   ")
+    verdict = (
+        "COUNTS COME BACK: every count that the model was fitted to is read out of it, if these are of at"
+    )
+    assert " ".join(out.split()).startswith(f"{verdict} most 1,000,000 rows ")
     said = " ".join(out.split())
     assert "rows 5,000: diabetes 2,014, healthy 2,986" in said
     assert "counts come back 64 of 64, of each value and class, by the floats of the model alone" in said

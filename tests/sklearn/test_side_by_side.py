@@ -82,6 +82,15 @@ def test_what_comes_back_and_shows_is_what_the_meter_and_the_totals_say(
     assert not found.why
 
 
+def test_that_these_rows_were_counted_is_called_a_claim(made, patients):
+    """Three times the rows have the same answers, and nobody's class shows in them."""
+    thrice = nbcfast.concat([patients] * 3)
+    found = compare_releases({"canonical": made["canonical"]}, thrice.select(COLUMNS), thrice["diagnosis"])
+    assert found["canonical"].looked_at == 15_000
+    assert any("a claim, and not checked, that these were counted" in note for note in found.notes)
+    assert found.to_dict()["private_given"] is False
+
+
 def test_rounded_points_show_at_most_what_the_answers_did(compared):
     assert compared["rounded"].flip_is == "at most"
     assert "at most: so many show in the answers before their points were rounded" in compared.notes
