@@ -12,6 +12,7 @@ import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -223,6 +224,13 @@ def printed_things(published, folder):
     yield from (attack.invert(made), attack.invert(private, truth=private))
     yield attack.membership(nbcfast.count(table, ILL), table, table.take([0, 1, 2, 3]), ILL)
     yield attack.definetti(table, found, ILL)
+    shares = np.log([[3 / 5, 1 / 5, 1 / 5], [1 / 6, 2 / 6, 3 / 6]])
+    plain_model = SimpleNamespace(class_log_prior_=np.log([2 / 5, 3 / 5]), feature_log_prob_=[shares])
+    plain_model.feature_names_in_, plain_model.classes_ = [evil("job")], [evil("no"), evil("yes")]
+    yield attack.model(plain_model, alpha=1)
+    counts = nbcfast.count(table, ILL, [JOB, OK])
+    compared = nbcfast.compare_releases({evil("an entry"): counts}, table, ILL)
+    yield from (compared, *compared.entries)
     yield from (associations.Cost(100, 10**9), associations.TooCostlyError(associations.Cost(100, 10**9)))
     yield published["partition"].demands
     menu = {JOB: [list(dict.fromkeys(PEOPLE[JOB])), {"out": True}]}
