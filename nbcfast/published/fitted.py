@@ -20,6 +20,7 @@ from nbcfast.published.document import at_odds, beyond, strange, text_of, unfit
 from nbcfast.published.release import Release
 from nbcfast.published.restored import release_of
 from nbcfast.table.encode import code_dtype
+from nbcfast.views import Viewset
 from nbcfast.views.quality import log_probabilities, log_shares, raised
 from nbcfast.views.scoring import predict_codes
 
@@ -49,9 +50,7 @@ class PublishedCategoricalNB(CategoricalNB):  # type: ignore[misc]
         """The fitted object."""
         views = release.views
         sizes = [len(array) for array in views.counts.values()]
-        head = views.class_domain.head  # None, which NumPy cannot sort, stays last; the rest as of np.unique
-        order = np.arange(len(views.classes))
-        order[: len(head)] = sorted(range(len(head)), key=head.__getitem__)  # type: ignore[arg-type]
+        order = sorted_places(views)
         priors, conditional = log_shares(views)
         model = cls(alpha=0.0, min_categories=sizes)
         model._release = release
@@ -161,6 +160,14 @@ def _checked(text: str) -> Release:
     if fault:
         raise ValueError(f"{PICKLE}: {fault}")
     return release
+
+
+def sorted_places(views: Viewset) -> Longs:
+    """The places of the classes in the order of ``classes_``: as of np.unique; None stays last."""
+    head = views.class_domain.head
+    places = np.arange(len(views.classes))
+    places[: len(head)] = sorted(range(len(head)), key=head.__getitem__)  # type: ignore[arg-type]
+    return places
 
 
 def _floats(counts: Counts) -> Floats:

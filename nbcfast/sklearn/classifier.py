@@ -11,12 +11,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from nbcfast._core.choices import Attacker, Preserve
-from nbcfast._core.dtypes import Array, Floats, Longs
+from nbcfast._core.dtypes import Array, Floats
 from nbcfast._core.numbers import Numeral
 from nbcfast._core.validation import choice
 from nbcfast._rounding.rows import RowsArgument
 from nbcfast.domains import Declarations
 from nbcfast.published.document import text_of
+from nbcfast.published.fitted import sorted_places
 from nbcfast.published.raw_rows import Answering
 from nbcfast.published.raw_rows import predict as answered
 from nbcfast.published.release import Release
@@ -205,7 +206,7 @@ class PublishableNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def _hold(self, release: Release) -> None:
         """Keep a release, and what follows from it."""
         self.release_ = release
-        self.classes_ = release.views.label_array()[_sorted_places(release)]
+        self.classes_ = release.views.label_array()[sorted_places(release.views)]
 
     @classmethod
     def from_release(cls, release: Release | str | os.PathLike[str], **parameters: Any) -> Self:
@@ -360,7 +361,7 @@ class PublishableNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _sorted(self, scores: Floats, winners: Array) -> Floats:
         """Columns in the order of ``classes_``, of which the winner's is the largest."""
-        places = _sorted_places(self.release_)
+        places = sorted_places(self.release_.views)
         return raised(scores[:, places], np.argsort(places)[winners])
 
     def __getstate__(self) -> dict[str, object]:
@@ -403,14 +404,6 @@ class PublishableNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _sorted_places(release: Release) -> Longs:
-    """The places of the classes of a release in the order of ``classes_``; None, which is last, stays."""
-    head = release.views.class_domain.head
-    places = np.arange(len(release.views.classes))
-    places[: len(head)] = sorted(range(len(head)), key=head.__getitem__)  # type: ignore[arg-type]
-    return places
 
 
 def _are_names(stored: object, n_features: object) -> bool:

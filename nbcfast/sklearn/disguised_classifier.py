@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from nbcfast._core.dtypes import Array, Floats, Longs
 from nbcfast._core.numbers import Numeral
 from nbcfast._core.validation import whole
+from nbcfast.published.fitted import sorted_places
 from nbcfast.published.placing import in_domains
-from nbcfast.response import Classifier, KaryScheme, classifier, estimate
+from nbcfast.response import KaryScheme, classifier, estimate
 from nbcfast.response.estimating import EstimationMethod
 from nbcfast.response.schemes import AnyScheme
 from nbcfast.sklearn.columns_in import (
@@ -152,7 +153,7 @@ class DisguisedNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         found = estimate(told, scheme, self.class_name, method=self.method, threads=self.threads)
         made = classifier(found, self.alpha)
         self.estimate_, self.classifier_ = found, made
-        self.classes_ = made.views.label_array()[_sorted_places(made)]
+        self.classes_ = made.views.label_array()[sorted_places(made.views)]
         return self
 
     def _binned(self, told: Table, as_they_are: list[str]) -> Table:
@@ -205,7 +206,7 @@ class DisguisedNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         table = self._plain(X)
         blocks = [scores for _, scores in score_blocks(self.classifier_.views, table)]
         return probabilities(
-            np.concatenate(blocks)[:, _sorted_places(self.classifier_)], self._winners(table)
+            np.concatenate(blocks)[:, sorted_places(self.classifier_.views)], self._winners(table)
         )
 
     def predict_log_proba(self, X: Features) -> Floats:
@@ -243,7 +244,7 @@ class DisguisedNBClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     def _winners(self, table: Table) -> Longs:
         """Positions in ``classes_``."""
-        ranks: Longs = np.argsort(_sorted_places(self.classifier_))
+        ranks: Longs = np.argsort(sorted_places(self.classifier_.views))
         return ranks[self.classifier_.predict(table, codes=True)]
 
     def __sklearn_tags__(self) -> Any:
@@ -280,11 +281,3 @@ def scheme_of(scheme: object, told: Table, class_name: str) -> AnyScheme:
                 "have been told"
             )
     return KaryScheme(list(scheme.values()), found)
-
-
-def _sorted_places(made: Classifier) -> Longs:
-    """The places of the classes in the order of ``classes_``: None, which is last, stays there."""
-    head = made.views.class_domain.head
-    places = np.arange(len(made.classes))
-    places[: len(head)] = sorted(range(len(head)), key=head.__getitem__)  # type: ignore[arg-type]
-    return places
