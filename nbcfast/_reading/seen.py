@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from nbcfast._core.dtypes import Codes
-from nbcfast._core.numbers import exact
+from nbcfast._core.numbers import Number, exact
 from nbcfast._core.threads import Progress
 from nbcfast._reading.csv_files import typed
 from nbcfast._reading.source import Source
@@ -146,6 +146,7 @@ class _SeenSoFar:
     missing: bool = False  # whether there are such texts
     numbers: _Range = field(default_factory=_Range)
     decimals: _Range = field(default_factory=_Range)  # numbers in texts, some of them written as 16.00
+    written: _Range = field(default_factory=_Range)  # the ends of `numbers` in a file, as they stand there
     dates: _Range = field(default_factory=_Range)
     durations: _Range = field(default_factory=_Range)
 
@@ -187,6 +188,9 @@ class _SeenSoFar:
             if found is not None:
                 self.kinds.add(_kind(found[0]))
                 self.numbers.add(found)
+                known: list[Any] = found
+                ends = (known.index(min(known)), known.index(max(known)))
+                self.written.add((values[place] for place in ends), _number)
                 return
         self.kinds.add("text")
         if self.decimals.holds:
@@ -204,8 +208,8 @@ class _SeenSoFar:
     def _look_at_decimals(self, texts: list[str]) -> None:
         self.decimals.holds = all(map(is_number, texts))
         if self.decimals.holds:
-            before = [str(end) for end in self._ends if end is not None]  # in batches of numbers alone
-            self.decimals.add([*texts, *before], lambda text: exact(text, "value"))
+            before = [self.written.low, self.written.high] if self.written.found else []  # of numbers alone
+            self.decimals.add([*before, *texts], _number)  # of equal ones the first
 
     def finished(self) -> SeenColumn:
         kinds = self.kinds
@@ -215,8 +219,8 @@ class _SeenSoFar:
         found, time = _Range(), ""
         if kinds in ({"int"}, {"float"}):
             found = self.numbers
-        elif kinds and self.texts and self.decimals.holds and self.decimals.found:
-            found = self.decimals
+        elif kinds and self.texts and self.decimals.holds and (self.decimals.found or self.written.found):
+            found = self.decimals if self.decimals.found else self.written  # each batch was one of numbers
         elif kinds == {"text"}:
             for one, name in ((self.dates, "date"), (self.durations, "duration")):
                 if one.holds and one.found:
@@ -250,6 +254,10 @@ class _SeenSoFar:
         if not self.texts or kind not in ("int", "float"):
             return values
         return typed(values, kind, self.name) or values
+
+
+def _number(text: Any) -> Number:
+    return exact(text, "value")
 
 
 def _kind(value: Value) -> str:

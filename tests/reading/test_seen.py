@@ -4,7 +4,7 @@ import csv
 from collections import Counter
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import nbcfast
@@ -35,6 +35,11 @@ def source(path, block=None):
 
 
 @ONE_FOLDER
+@example(["1.0", "1.0", "9223372036854775808", "1"])
+@example(["-7", "0.5", "9223372036854775808"])  # of which the first two alone are floats
+@example(
+    ["", "", "", "0.5", "9007199254740993"]
+)  # each by itself a number, and together none that floats hold
 @given(st.lists(FIELDS, min_size=1, max_size=40))
 def test_it_is_what_a_table_holds_whatever_the_batches(tmp_path, fields):
     path = tmp_path / "a.csv"
