@@ -24,7 +24,7 @@ from nbcfast.transform import fill_zeros
 @pytest.mark.parametrize("preserve", ["order", "label"])
 def test_best_equals_reference(preserve):
     seen = set()
-    for rng, views, prior in cases(8, how_many(75, 150)):
+    for rng, views, prior in cases(8, 150):
         guard = rng.choice([1, 1, 3])
         found = best(views, prior, preserve=preserve, guard=guard)
         expected = reference.best(views, prior, preserve=preserve, guard=guard)
@@ -37,7 +37,7 @@ def test_best_equals_reference(preserve):
         assert found.exact
         assert found.r <= max(prior.values()) / min(prior.values())
         seen.add((len(views.classes), found.x > 0, found.y > 0, found.attained))
-    assert len(seen) > how_many(6, 8)
+    assert len(seen) > 8
 
 
 def test_best_holds_where_it_is_attained():

@@ -18,7 +18,7 @@ SHAPES = [((2,), 2), ((3,), 4), ((2, 2), 2), ((3, 2), 3), ((2, 3, 2), 2), ((3, 2
 def test_every_answer_that_changes_near_becomes_the_class_and_far_was_it(sizes, n_classes):
     rng = np.random.default_rng(len(sizes) * 100 + n_classes)
     changed, with_zeros, with_ties = 0, 0, 0
-    for _ in range(how_many(50, 100)):
+    for _ in range(how_many(50, 150)):
         rows = random_rows(rng, int(rng.integers(2, 14)), sizes, n_classes)
         before, after = (views_of(part, sizes, n_classes) for part in (rows[:-1], rows))
         *tau, c = rows[-1].tolist()

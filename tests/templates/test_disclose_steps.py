@@ -52,7 +52,7 @@ def same_as_reference(table, weights, wanted, options):
 
 def test_steps_equal_those_of_the_reference():
     rng = random.Random(1)
-    assert sum(same_as_reference(*case(rng)) for _ in range(how_many(600, 1_200))) > how_many(400, 800)
+    assert sum(same_as_reference(*case(rng)) for _ in range(how_many(600, 3_000))) > how_many(400, 2_000)
 
 
 @pytest.mark.thorough
