@@ -21,6 +21,7 @@ from nbcfast._reading.csv_files import CsvFile, CsvForm, LongRowError, LostRowEr
 from nbcfast._reading.endings import AnyPath
 from nbcfast._reading.hints import UnreadableError, look_at, table_ending
 from nbcfast._reading.parquet import ParquetFile, read_parquet
+from nbcfast.frames import Frame
 from nbcfast.table import Table
 from nbcfast.table.arrays import is_arrow
 from nbcfast.table.arrow import (
@@ -31,6 +32,7 @@ from nbcfast.table.arrow import (
     load_readers,
     open_batches,
 )
+from nbcfast.table.elsewhere import refuse_far
 from nbcfast.table.encode import used_values
 from nbcfast.table.values import INT64_MAX
 
@@ -39,13 +41,13 @@ if TYPE_CHECKING:
     from nbcfast.table.values import Value
 
 
-AnyTable = Table | Mapping[str, object] | Arrow | Iterable[PyArrow] | AnyPath
+AnyTable = Table | Frame | Mapping[str, object] | Arrow | Iterable[PyArrow] | AnyPath
 
 CSV_BLOCK = 16 << 20  # bytes; a row must fit
 MEMORY_ROWS = 1 << 20  # of a table in memory, at a time
 UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 10**3, "MB": 10**6, "GB": 10**9}
 A_TABLE = (
-    "a Table, a mapping of column names to values, anything with __arrow_c_stream__, an iterable of record "
+    "a Table, a Frame, a mapping of column names to values, anything with __arrow_c_stream__, an iterable of record "
     "batches, or the path of a file (.csv, .tsv, .parquet ..)"
 )
 
@@ -70,19 +72,29 @@ def is_path(obj: object) -> TypeGuard[AnyPath]:
     return isinstance(obj, (str, bytes, os.PathLike))
 
 
-def table_from(obj: AnyTable, where: str = "table", *, weights: str | None = None, also: str = "") -> Table:
+def table_from(
+    obj: AnyTable,
+    where: str = "table",
+    *,
+    weights: str | None = None,
+    also: str = "",
+    columns: Iterable[str] | None = None,
+) -> Table:
     """The table that an argument is, or is made into.
 
     Parameters
     ----------
-    obj : Table, mapping, Arrow data, iterable of record batches, or path
-        A file is read as `read_csv` and `read_parquet` do, by its ending.
+    obj : Table, Frame, mapping, Arrow data, iterable of record batches, or path
+        A file is read as `read_csv` and `read_parquet` do, by its ending. Of a Frame distinct rows are fetched,
+        with their numbers as weights: that is for whoever counts rows, and `rows_from` for all others.
     where : str
         The name of the argument, for errors.
     weights : str, optional
-        The column of the weights; a Table has its own.
+        The column of the weights; a Table and a Frame have their own.
     also : str
         What else the argument may be, which the caller has looked for: for errors.
+    columns : iterable of str, optional
+        Those that are needed: of a Frame no others are fetched. A table has its others all the same.
 
     Raises
     ------
@@ -97,8 +109,12 @@ def table_from(obj: AnyTable, where: str = "table", *, weights: str | None = Non
     2
     """
     if isinstance(obj, Table):
-        _expect_own_weights(weights)
+        expect_own_weights(weights)
         return obj
+    if isinstance(obj, Frame):
+        expect_own_weights(weights, "Frame")
+        return obj.weighted(columns)
+    refuse_far(obj, where)
     if is_path(obj):
         path = os.fsdecode(obj)
         if table_ending(path, where).kind == "csv":
@@ -111,22 +127,49 @@ def table_from(obj: AnyTable, where: str = "table", *, weights: str | None = Non
     return Table(load_pyarrow().RecordBatchReader.from_batches(schema, batches), weights=weights)
 
 
-def batches_from(obj: AnyTable, where: str = "table", *, weights: str | None = None) -> Table | Source:
+def rows_from(obj: AnyTable, instead: str, where: str = "table", *, also: str = "") -> Table:
+    """The table that an argument is, for whoever has something to say of each row by itself.
+
+    Raises
+    ------
+    TypeError
+        As of `table_from`, and for a Frame, whose rows are in no order and stay where they are; `instead` says
+        what there is in place of that.
+    """
+    expect_rows(obj, instead, where)
+    return table_from(obj, where, also=also)
+
+
+def expect_rows(obj: object, instead: str, where: str = "table") -> None:
+    """Refuse a Frame where each row counts by itself."""
+    if isinstance(obj, Frame):
+        raise TypeError(f"{where}: expected rows, got a Frame, of which distinct rows alone are fetched: {instead}")
+
+
+def batches_from(
+    obj: AnyTable,
+    where: str = "table",
+    *,
+    weights: str | None = None,
+    columns: Iterable[str] | None = None,
+) -> Table | Source:
     """The table that an argument is, or rows of it batch by batch for whoever needs them once.
 
     As of `table_from`, but files, Arrow data and record batches are not read yet; `weights` is then left to
     whoever reads them.
     """
-    if isinstance(obj, Table) or (isinstance(obj, Mapping) and not is_path(obj)):
-        return table_from(obj, where, weights=weights)
+    if isinstance(obj, Table | Frame) or (isinstance(obj, Mapping) and not is_path(obj)):
+        return table_from(obj, where, weights=weights, columns=columns)
     if is_path(obj):
         return File(obj, where)
+    refuse_far(obj, where)
     return Stream(obj if is_arrow(obj) else record_batches(obj, where))
 
 
-def _expect_own_weights(weights: str | None) -> None:
+def expect_own_weights(weights: str | None, what: str = "Table") -> None:
+    """Refuse weights beside those of a table."""
     if weights is not None:
-        raise ValueError("weights: a Table has its own weights; name a column when making it")
+        raise ValueError(f"weights: a {what} has its own weights; name a column when making it")
 
 
 def record_batches(obj: AnyTable, where: str, also: str = "") -> Iterator[PyArrow]:
@@ -263,7 +306,7 @@ class InMemory(Source):
         *,
         check: bool = True,
     ) -> Iterator[Batch]:
-        _expect_own_weights(weights)
+        expect_own_weights(weights)
         own, start = self.table.weights, 0
         if own is not None and int(check_weights(own)[1]) < 0:
             raise ValueError("weights must add up to less than 2^63")

@@ -82,7 +82,7 @@ def group(
     (2, 1)
     """
     names = group_names(by, sensitive, weights)
-    source = batches_from(table, weights=weights)
+    source = batches_from(table, weights=weights, columns=[*names, sensitive])
     if not isinstance(source, Table):
         domains = GrowingDomains([*names, sensitive], source.texts)
         rows = _counted(source, domains, weights, threads, progress)
@@ -174,7 +174,7 @@ def group_parts(
     if is_path(table):
         source = File(table)
     else:
-        source, weights = InMemory(table_from(table, weights=weights)), None
+        source, weights = InMemory(table_from(table, weights=weights, columns=[*names, sensitive])), None
     domains = GrowingDomains([*names, sensitive], source.texts)
     open_parts = [(0, 1)]  # the number of a part, and among how many
     has_rows = False

@@ -13,6 +13,7 @@ from nbcfast._core.dtypes import Array, Bytes, Codes
 from nbcfast._core.errors import NoColumnError
 from nbcfast._core.threads import NO_THREAD, startable
 from nbcfast._core.untyped import PyArrow
+from nbcfast.table.elsewhere import refuse_far
 from nbcfast.table.encode import ColumnBuilder
 from nbcfast.table.values import Value
 
@@ -293,6 +294,7 @@ def _check_pandas_names(schema: PyArrow) -> None:
 
 def open_batches(obj: object) -> tuple[PyArrow, Iterator[PyArrow]]:
     """The schema and the record batches of anything that exports Arrow data, or of an iterable of batches."""
+    refuse_far(obj, "table")
     pa = load_pyarrow()
     try:
         if isinstance(obj, pa.RecordBatchReader):

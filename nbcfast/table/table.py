@@ -19,6 +19,7 @@ from nbcfast.table.arrays import add_values, is_arrow
 from nbcfast.table.bins import binned
 from nbcfast.table.chosen_rows import into, row_index, shrunk
 from nbcfast.table.domain import Domain
+from nbcfast.table.elsewhere import refuse_far
 from nbcfast.table.encode import Column, ColumnBuilder, recode, used_values
 from nbcfast.table.plain_rows import plain_values, rows_text, to_pandas
 from nbcfast.table.row_weights import GROUPED_ROWS, checked_weights, own_weights, split_weights, value_weights
@@ -84,6 +85,7 @@ class Table:
         domains: Mapping[str, Iterable[object]] | None = None,
         weights: npt.ArrayLike | str | None = None,
     ) -> None:
+        refuse_far(obj, "table")
         if isinstance(obj, Table):
             builders = {}
             columns: dict[str, Column] | None = _redeclared(obj, domains)

@@ -10,7 +10,8 @@ import numpy as np
 from nbcfast._core.dtypes import Array, Longs
 from nbcfast._core.validation import whole
 from nbcfast._reading.distinct import GrowingDomains
-from nbcfast._reading.source import AnyTable, Source, batches_from
+from nbcfast._reading.source import AnyTable, Source, batches_from, expect_own_weights
+from nbcfast.frames import Frame
 from nbcfast.table import Domain, Table
 from nbcfast.table.arrow import check_codes
 from nbcfast.table.encode import recode, used_values
@@ -80,6 +81,9 @@ def count(
     named = None if attributes is None else _names(attributes, class_name)
     if weights is not None and weights in (class_name, *(named or ())):
         raise ValueError(f"weights: {weights!r} is the class or an attribute as well")
+    if isinstance(table, Frame):
+        expect_own_weights(weights, "Frame")
+        return _count_frame(table, class_name, named, classes, max_values, threads, progress)
     source = batches_from(table, weights=weights)
     if not isinstance(source, Table):
         return _count_batches(source, class_name, named, classes, weights, max_values, threads, progress)
@@ -109,6 +113,36 @@ def count(
         classes,
         class_name,
         table.weights is not None,
+    )
+
+
+def _count_frame(
+    frame: Frame,
+    class_name: str,
+    attributes: list[str] | None,
+    classes: Iterable[object] | None,
+    max_values: int,
+    threads: int | None,
+    progress: Progress | None,
+) -> Viewset:
+    """Count what an engine has counted: each attribute is in one of its answers, beside the class."""
+    names = [name for name in frame.names if name != class_name] if attributes is None else attributes
+    labels = classes if classes is None else list(classes)
+    parts = [
+        count(table, class_name, classes=labels, max_values=max_values, threads=threads)
+        for table in frame.packs(names, [class_name])
+    ]
+    counts = {name: array for part in parts for name, array in part.counts.items()}
+    domains = {name: domain for part in parts for name, domain in part.domains.items()}
+    whole = parts[0]  # all have the same classes: a frame refuses answers of other rows
+    if progress is not None:
+        progress(whole.n_rows, whole.n_rows)
+    return Viewset.from_parts(
+        whole.class_counts,
+        {name: counts[name] for name in names},
+        whole.class_domain,
+        {name: domains[name] for name in names},
+        weighted=frame.weights is not None,
     )
 
 

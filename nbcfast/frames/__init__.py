@@ -1,0 +1,10 @@
+"""Tables of engines that stay where they are: what is fetched of them are distinct rows, and their numbers.
+
+`frame` is what verbs see. `engines` says what an engine is asked for, and finds the adapter of an object:
+`duckdb_rows`, `polars_rows`, `spark_rows`, `dask_rows`, `ibis_rows`. `packing` says which columns are grouped
+together, `fetched` makes tables of what comes back, and `counted` hands a frame to `nbcfast.count`.
+"""
+
+from nbcfast.frames.frame import Frame
+
+__all__ = ["Frame"]

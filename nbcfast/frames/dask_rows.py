@@ -1,0 +1,89 @@
+"""Frames of Dask: each partition is counted where it lies, by nbcfast on the workers, and numbers are added up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nbcfast._core.untyped import Dask, Pandas, PyArrow
+from nbcfast.frames.engines import NUMBER, Asked, Engine, TooManyRowsError, column
+from nbcfast.table.arrow import load_pyarrow
+from nbcfast.table.table import Table, concat
+
+TOGETHER = 8  # parts that are added up at once
+
+Part = list[Table | None]  # the distinct rows of each set; None where there are no rows
+
+
+class DaskRows(Engine):
+    """A frame of partitions, each a frame of pandas."""
+
+    kind = "a frame of Dask"
+
+    def __init__(self, frame: Dask) -> None:
+        for name in frame.columns:
+            if not isinstance(name, str):
+                raise TypeError(f"expected column names of str, got {name!r} of {type(name).__name__}")
+        self.frame = frame
+        self.names = tuple(frame.columns)
+
+    def schema(self) -> PyArrow:
+        pa = load_pyarrow()
+        known = pa.Schema.from_pandas(self.frame._meta, preserve_index=False)
+        objects = {name for name, type_ in self.frame.dtypes.items() if type_ == object}
+        # Of objects only the rows know what they are.
+        return pa.schema([pa.field(one.name, pa.null()) if one.name in objects else one for one in known])
+
+    def collated(self, places: Sequence[int]) -> list[int]:
+        return []  # texts are equal letter by letter
+
+    def first(self, places: Sequence[int], n_rows: int) -> PyArrow:
+        rows = self.chosen(places).head(n_rows, npartitions=1, compute=True)
+        return load_pyarrow().Table.from_pandas(_renamed(rows, places), preserve_index=False)
+
+    def chosen(self, places: Sequence[int]) -> Dask:
+        """The frame of these columns: of a file no others are read."""
+        return self.frame[[self.names[place] for place in places]]
+
+    def grouped(self, asked: Asked) -> list[PyArrow]:
+        import dask
+
+        counted, added = dask.delayed(_counted, pure=False), dask.delayed(_added, pure=False)
+        parts = [counted(part, asked) for part in self.chosen(asked.columns).to_delayed()]
+        while len(parts) > 1:
+            parts = [added(parts[i : i + TOGETHER], asked.most) for i in range(0, len(parts), TOGETHER)]
+        found: Part = list(dask.compute(parts[0])[0]) if parts else [None] * len(asked.sets)
+        empty = self._empty()
+        return [
+            table.to_arrow(weights=NUMBER) if table is not None else empty.select([*map(column, one), NUMBER])
+            for table, one in zip(found, asked.sets, strict=True)
+        ]
+
+    def _empty(self) -> PyArrow:
+        pa = load_pyarrow()
+        fields = [field.with_name(column(place)) for place, field in enumerate(self.schema())]
+        return pa.schema([*fields, pa.field(NUMBER, pa.int64())]).empty_table()
+
+
+def _renamed(rows: Pandas, places: Sequence[int]) -> Pandas:
+    return rows.set_axis([column(place) for place in places], axis=1)
+
+
+def _counted(rows: Pandas, asked: Asked) -> Part:
+    """Of one partition, on the worker that has it: its distinct rows."""
+    if not len(rows):
+        return [None] * len(asked.sets)
+    table = Table(
+        _renamed(rows, asked.columns), weights=None if asked.weights is None else column(asked.weights)
+    )
+    return [table.select(map(column, one)).collapse() for one in asked.sets]
+
+
+def _added(parts: Sequence[Part], most: int) -> Part:
+    """The distinct rows of several parts, which may have other values in other places."""
+    sums: Part = []
+    for place, tables in enumerate(zip(*parts, strict=True)):
+        present = [table for table in tables if table is not None]
+        sums.append(concat(present).collapse() if present else None)
+        if sums[-1] is not None and sums[-1].n_rows > most:
+            raise TooManyRowsError(place)
+    return sums

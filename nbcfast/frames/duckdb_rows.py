@@ -1,0 +1,105 @@
+"""Relations of DuckDB: one statement for all sets, fetched batch by batch."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterator, Sequence
+
+from nbcfast._core.untyped import Document, PyArrow
+from nbcfast.frames.engines import ABOUT, LEAST, NUMBER, PRESENT, ROWS, Asked, Engine, column
+from nbcfast.frames.queries import branches, grouping_sets, of_each_set
+from nbcfast.table.arrow import load_pyarrow
+
+ROWS_NAME = "nbcfast_rows"
+# Steps of a plan that give the same rows again and cost little: reading some columns twice is less than copying
+# each row for every set.
+CHEAP = {"PARQUET_SCAN", "READ_PARQUET", "SEQ_SCAN", "TABLE_SCAN", "PANDAS_SCAN", "PROJECTION", "FILTER"}
+ONCE = {"ARROW_SCAN", "PYTHON_ARROW_SCAN"}  # of a reader, perhaps, whose rows come a single time
+
+
+class DuckDBRows(Engine):
+    """A relation."""
+
+    kind = "a relation of DuckDB"
+
+    def __init__(self, relation: PyArrow) -> None:
+        self._relation = relation
+        self.names = tuple(relation.columns)
+        # By their places: DuckDB takes "Age" and "age" for one name, and a dot for a part of a struct.
+        listed = ", ".join(map(column, range(len(self.names))))
+        self._source = f"{ROWS_NAME} AS given({listed})"
+
+    def _read(self, query: str) -> PyArrow:
+        return load_pyarrow().RecordBatchReader.from_stream(self._relation.query(ROWS_NAME, query))
+
+    @functools.cached_property
+    def _schema(self) -> PyArrow:
+        read = self._read(f"SELECT * FROM {self._source} LIMIT 0").schema
+        fields = [field.with_name(name) for field, name in zip(read, self.names, strict=True)]
+        return load_pyarrow().schema(fields)
+
+    def schema(self) -> PyArrow:
+        return self._schema
+
+    @functools.cached_property
+    def _steps(self) -> set[str]:
+        """What the plan of the relation does; nothing where this DuckDB does not tell."""
+        told = self._relation.query(ROWS_NAME, f"EXPLAIN (FORMAT JSON) SELECT * FROM {ROWS_NAME}")
+        if told is None:
+            return set()
+        try:
+            return {name for plan in json.loads(told.fetchall()[0][1]) for name in _named(plan)}
+        except (KeyError, IndexError, TypeError, ValueError):
+            return set()
+
+    def collated(self, places: Sequence[int]) -> list[int]:
+        texts = [place for place in places if load_pyarrow().types.is_string(self._schema.types[place])]
+        if not texts:
+            return []
+        tests = ", ".join(
+            # Of no rows the largest is null, and has the collation of the column all the same.
+            f"coalesce(max({name}), 'A') = 'a' OR coalesce(max({name}), 'a') = chr(225) "
+            f"OR coalesce(max({name}), 'e' || chr(769)) = chr(233)"
+            for name in map(column, texts)
+        )
+        found = self._read(f"SELECT {tests} FROM (SELECT * FROM {self._source} LIMIT 0) AS nobody").read_all()
+        return [place for place, answer in zip(texts, found.columns, strict=True) if answer[0].as_py()]
+
+    def first(self, places: Sequence[int], n_rows: int) -> PyArrow | None:
+        if not self._steps or self._steps & ONCE:
+            return None
+        listed = ", ".join(map(column, places))
+        return self._read(f"SELECT {listed} FROM {self._source} LIMIT {n_rows}").read_all()
+
+    def cleaned(self, place: int) -> str:
+        """A column in which NaN is null, and -0.0 is 0.0, as SQL."""
+        name = column(place)
+        if not load_pyarrow().types.is_floating(self._schema.types[place]):
+            return name
+        return f"CASE WHEN NOT isnan({name}) THEN CAST({name} AS DOUBLE) + 0e0 END"
+
+    def grouped(self, asked: Asked) -> list[PyArrow]:
+        numbers = [f"count(*) AS {NUMBER}"]
+        if asked.weights is not None:
+            weight = column(asked.weights)
+            numbers = [
+                f"try_cast(sum({weight}) AS BIGINT) AS {NUMBER}",
+                f"min({weight}) AS {LEAST}",
+                f"count({weight}) AS {PRESENT}",
+                f"count(*) AS {ROWS}",
+                f"sum(CAST({weight} AS DOUBLE)) AS {ABOUT}",
+            ]
+        written = branches if self._steps and self._steps <= CHEAP else grouping_sets
+        found: list[PyArrow] = []
+        for start, part in asked.parts():
+            reader = self._read(written(part, self.cleaned, numbers, self._source))
+            found += of_each_set(part, reader, reader.schema, start)
+        return found
+
+
+def _named(plan: Document) -> Iterator[str]:
+    """The names of a step and of those below it."""
+    yield plan["name"]
+    for below in plan.get("children", ()):
+        yield from _named(below)

@@ -1,0 +1,118 @@
+"""What an engine is asked for: the distinct rows of some of its columns, and how many rows each stands for."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from nbcfast._core.untyped import PyArrow
+
+# What stands behind the columns of a group of rows: how many people it has; of weights the least one, how many
+# there are, and their sum as a float, beside which a sum that did not fit is seen.
+NUMBER, LEAST, PRESENT, ROWS, ABOUT = "n", "least", "present", "rows", "about"
+NUMBERS = (NUMBER, LEAST, PRESENT, ROWS, ABOUT)
+TOGETHER = 60  # columns of one query with grouping sets: engines number 64 of them
+
+
+class TooManyRowsError(ValueError):
+    """Columns that have more distinct rows than are fetched.
+
+    Attributes
+    ----------
+    place : int
+        Which of the sets of columns that were asked for.
+    """
+
+    def __init__(self, place: int) -> None:
+        super().__init__(place)
+        self.place = place
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Distinct rows that are asked for.
+
+    Attributes
+    ----------
+    sets : tuple of tuples of int
+        Positions of columns, for each group of columns whose distinct rows are wanted.
+    weights : int or None
+        The position of the column that says how many people a row stands for.
+    most : int
+        Distinct rows of one set beyond which nothing is fetched.
+    """
+
+    sets: tuple[tuple[int, ...], ...]
+    weights: int | None
+    most: int
+
+    @property
+    def grouped(self) -> tuple[int, ...]:
+        """The columns of all sets, in rising order."""
+        return tuple(sorted({place for one in self.sets for place in one}))
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """All columns that are read, in rising order."""
+        return tuple(sorted({*self.grouped, *(() if self.weights is None else (self.weights,))}))
+
+    def parts(self) -> Iterator[tuple[int, Asked]]:
+        """As many sets at a time as one query may have, each time with the place of the first of them."""
+        start = stop = 0
+        while stop < len(self.sets):
+            known: set[int] = set()
+            start = stop
+            while stop < len(self.sets) and (stop == start or len(known | {*self.sets[stop]}) <= TOGETHER):
+                known |= {*self.sets[stop]}
+                stop += 1
+            yield start, Asked(self.sets[start:stop], self.weights, self.most)
+
+
+def column(place: int) -> str:
+    """What a column is called in queries, whatever its name is."""
+    return f"c{place}"
+
+
+class Engine(ABC):
+    """A table of an engine.
+
+    Attributes
+    ----------
+    kind : str
+        What it is, for messages.
+    names : tuple of str
+        Its columns, as they stand.
+    """
+
+    kind: ClassVar[str]
+    names: tuple[str, ...]
+
+    @abstractmethod
+    def schema(self) -> PyArrow:
+        """The Arrow schema of the columns; null where only the rows know the type of one."""
+
+    @abstractmethod
+    def collated(self, places: Sequence[int]) -> list[int]:
+        """Which of these columns have texts that the engine takes for equal though they are not."""
+
+    @abstractmethod
+    def first(self, places: Sequence[int], n_rows: int) -> PyArrow | None:
+        """An Arrow table of some rows that are quickly had, columns by the names of queries.
+
+        None where it is not sure that the rows can be read once more.
+        """
+
+    @abstractmethod
+    def grouped(self, asked: Asked) -> list[PyArrow]:
+        """For each set an Arrow table of its distinct rows: the columns by the names of queries, and NUMBERS.
+
+        NaN is null there, and -0.0 is 0.0, before rows are grouped.
+
+        Raises
+        ------
+        TooManyRowsError
+            If a set has more than `asked.most`.
+        """
+

@@ -1,0 +1,88 @@
+"""Tables of what an engine has counted, held to what they must be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from nbcfast._core.dtypes import Longs
+from nbcfast._core.untyped import PyArrow
+from nbcfast.frames.engines import ABOUT, LEAST, NUMBER, NUMBERS, PRESENT, ROWS
+from nbcfast.table.arrow import ColumnReader, load_pyarrow
+from nbcfast.table.domain import Domain
+from nbcfast.table.row_weights import value_weights
+from nbcfast.table.table import Table
+from nbcfast.table.values import INT64_MAX
+
+# A sum of floats is this near to the sum of the integers, however many rows of an engine there are.
+NEARLY_ALL = float(1 << 63) * (1 - 2.0**-20)
+
+
+def expect_weights(type_: PyArrow) -> None:
+    """Refuse a column of weights that has no integers."""
+    types = load_pyarrow().types
+    is_whole = types.is_integer(type_) or (types.is_decimal(type_) and type_.scale <= 0)
+    if not (is_whole or types.is_null(type_)):
+        raise TypeError(f"weights: expected integers, got {type_}")
+
+
+def expect_readable(schema: PyArrow, names: Sequence[str]) -> None:
+    """Refuse columns of types that are no values, before an engine is asked to group by them."""
+    for name in names:
+        ColumnReader(name, schema.field(schema.names.index(name)).type)
+
+
+def table_of(found: PyArrow, names: Sequence[str], domains: Mapping[str, Domain]) -> Table:
+    """The distinct rows that an engine has found, and how many people each stands for.
+
+    Raises
+    ------
+    ValueError
+        If weights are below 1, missing, or too many in all, or a value is not in its declared domain.
+    """
+    weights = _weights(found)
+    present = [name for name in found.column_names if name not in NUMBERS]
+    columns = found.select(present).rename_columns(list(names))
+    declared = {name: domain for name, domain in domains.items() if name in names}
+    # An engine may tell values apart that are one here, as zeros of different signs.
+    return Table(columns, declared, weights).collapse()
+
+
+def _weights(found: PyArrow) -> Longs:
+    pa = load_pyarrow()
+    if LEAST in found.column_names and found.num_rows:
+        if pa.compute.any(pa.compute.not_equal(found.column(PRESENT), found.column(ROWS))).as_py():
+            raise ValueError("weights: expected integers of at least 1 and below 2^63, got a null or a larger one")
+        least = pa.compute.min(found.column(LEAST)).as_py()
+        if least < 1:
+            raise ValueError(f"weights: expected integers of at least 1, got {least}")
+        if pa.compute.sum(found.column(ABOUT)).as_py() > NEARLY_ALL or found.column(NUMBER).null_count:
+            raise ValueError("weights: expected a total below 2^63, got a larger one")
+    numbers = found.column(NUMBER)
+    if pa.types.is_decimal(numbers.type):
+        numbers = pa.compute.cast(numbers, pa.decimal128(38, 0))
+        if found.num_rows and pa.compute.max(numbers).as_py() > INT64_MAX:
+            raise ValueError("weights: expected a total below 2^63, got a larger one")
+    weights: Longs = np.asarray(numbers.cast(pa.int64()).to_numpy(), np.int64)
+    return weights
+
+
+def expect_same_rows(tables: Sequence[Table], kind: str) -> None:
+    """Refuse the answers to several questions where rows came or went between them."""
+    known: dict[str | None, tuple[object, ...]] = {}
+    for table in tables:
+        weights = table.weights
+        assert weights is not None  # of a collapsed table
+        counts: dict[str | None, tuple[object, ...]] = {None: (int(weights.sum()),)}
+        for name in table.names:
+            column = table.column(name)
+            counts[name] = (column.domain.values, value_weights(column, weights).tolist())
+        for shared, now in counts.items():
+            before = known.setdefault(shared, now)
+            if before != now:
+                where = "" if shared is None else f" in the column {shared!r}"
+                raise ValueError(
+                    f"{kind} has changed while it was counted: two answers have other rows{where}. Count a "
+                    "table that stays as it is: a version of it, or a copy that was written"
+                )

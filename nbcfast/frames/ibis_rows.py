@@ -1,0 +1,88 @@
+"""Tables of ibis, whatever its backend: a query for each set, which ibis writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nbcfast._core.untyped import Ibis, PyArrow
+from nbcfast.frames.engines import ABOUT, LEAST, NUMBER, PRESENT, ROWS, Asked, Engine, TooManyRowsError, column
+from nbcfast.table.arrow import load_pyarrow
+
+
+class IbisRows(Engine):
+    """A table expression."""
+
+    kind = "a table of ibis"
+
+    def __init__(self, table: Ibis) -> None:
+        import ibis
+
+        self._ibis = ibis
+        self._table = table
+        self._types = table.schema().types
+        self.names = tuple(table.columns)
+
+    def schema(self) -> PyArrow:
+        pa = load_pyarrow()
+        fields = []
+        for name, type_ in zip(self.names, self._types, strict=True):
+            try:
+                fields.append((name, type_.to_pyarrow()))
+            except (KeyError, TypeError, NotImplementedError) as error:
+                raise TypeError(f"column {name!r}: {type_} is no type of Arrow") from error
+        return pa.schema(fields)
+
+    def collated(self, places: Sequence[int]) -> list[int]:
+        texts = [place for place in places if self._types[place].is_string()]
+        if not texts:
+            return []
+        ibis, none = self._ibis, self._chosen(texts).limit(0)
+        tests = {}
+        for place in texts:
+            # Of no rows the largest is null, and has the collation of the column all the same.
+            largest = none[column(place)].max()
+            tests[column(place)] = (
+                (ibis.coalesce(largest, "A") == "a")
+                | (ibis.coalesce(largest, "a") == "\xe1")
+                | (ibis.coalesce(largest, "e\u0301") == "\xe9")
+                | (ibis.coalesce(largest, "a ") == "a")
+            )
+        (answers,) = none.aggregate(**tests).to_pyarrow().to_pylist()
+        return [place for place in texts if answers[column(place)]]
+
+    def first(self, places: Sequence[int], n_rows: int) -> PyArrow:
+        return self._chosen(places).limit(n_rows).to_pyarrow()
+
+    def _chosen(self, places: Sequence[int]) -> Ibis:
+        return self._table.select(**{column(place): self._cleaned(place) for place in places})
+
+    def _cleaned(self, place: int) -> Ibis:
+        """A column in which NaN is null, where the backend knows NaN, and -0.0 is 0.0."""
+        values = self._table[self.names[place]]
+        if not self._types[place].is_floating():
+            return values
+        backend = self._table.get_backend()
+        if backend.has_operation(self._ibis.expr.operations.IsNan):
+            values = values.isnan().ifelse(self._ibis.null("float64"), values)
+        return values.cast("float64") + 0.0
+
+    def grouped(self, asked: Asked) -> list[PyArrow]:
+        chosen = self._chosen(asked.columns)
+        numbers = {NUMBER: chosen.count()}
+        if asked.weights is not None:
+            weight = chosen[column(asked.weights)]
+            numbers = {
+                NUMBER: weight.sum(),
+                LEAST: weight.min(),
+                PRESENT: weight.count(),
+                ROWS: chosen.count(),
+                ABOUT: weight.cast("float64").sum(),
+            }
+        found = []
+        for place, one in enumerate(asked.sets):
+            groups = chosen.group_by([column(name) for name in one]).aggregate(**numbers)
+            rows = groups.limit(asked.most + 1).to_pyarrow()
+            if rows.num_rows > asked.most:
+                raise TooManyRowsError(place)
+            found.append(rows)
+        return found

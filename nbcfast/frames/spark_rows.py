@@ -1,0 +1,96 @@
+"""Frames of PySpark, classic and Connect: one query with grouping sets, and nothing installed on executors."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from nbcfast._core.untyped import PyArrow, Spark
+from nbcfast.frames.engines import ABOUT, LEAST, NUMBER, PRESENT, ROWS, Asked, Engine, column
+from nbcfast.frames.queries import grouping_sets, of_each_set
+from nbcfast.table.arrow import load_pyarrow
+
+BINARY = "UTF8_BINARY"  # the collation by which texts are equal letter by letter
+
+
+class SparkRows(Engine):
+    """A frame of a session."""
+
+    kind = "a frame of PySpark"
+
+    def __init__(self, frame: Spark) -> None:
+        self.session = frame.sparkSession
+        self._types = [field.dataType for field in frame.schema.fields]
+        self.names = tuple(frame.schema.names)
+        # By their places: Spark takes "Age" and "age" for one name, and a dot for a part of a struct.
+        self.frame = frame.toDF(*map(column, range(len(self.names))))
+
+    def schema(self) -> PyArrow:
+        from pyspark.sql.pandas.types import to_arrow_type
+
+        pa = load_pyarrow()
+        fields = []
+        for name, type_ in zip(self.names, self._types, strict=True):
+            try:
+                fields.append((name, to_arrow_type(type_)))
+            except Exception as error:  # of Spark's own, which has other names in other releases
+                raise TypeError(f"column {name!r}: {type_.simpleString()} is no type of Arrow") from error
+        return pa.schema(fields)
+
+    def collated(self, places: Sequence[int]) -> list[int]:
+        return [place for place in places if getattr(self._types[place], "collation", BINARY) != BINARY]
+
+    def first(self, places: Sequence[int], n_rows: int) -> PyArrow:
+        return to_arrow(self.frame.select(*map(column, places)).limit(n_rows))
+
+    def cleaned(self, place: int) -> str:
+        """A column in which NaN is null, and -0.0 is 0.0, as SQL."""
+        name = column(place)
+        if self._types[place].typeName() not in ("float", "double"):
+            return name
+        return f"nanvl(CAST({name} AS DOUBLE), CAST(NULL AS DOUBLE)) + 0.0D"
+
+    def grouped(self, asked: Asked) -> list[PyArrow]:
+        numbers = [f"count(*) AS {NUMBER}"]
+        if asked.weights is not None:
+            weight = column(asked.weights)
+            numbers = [
+                f"sum(CAST({weight} AS DECIMAL(38, 0))) AS {NUMBER}",  # a sum of 64 bits may wrap, and say nothing
+                f"min({weight}) AS {LEAST}",
+                f"count({weight}) AS {PRESENT}",
+                f"count(*) AS {ROWS}",
+                f"sum(CAST({weight} AS DOUBLE)) AS {ABOUT}",
+            ]
+        found: list[PyArrow] = []
+        for start, part in asked.parts():
+            with self.named() as source:
+                query = grouping_sets(part, self.cleaned, numbers, source)
+                answer = to_arrow(self.session.sql(f"{query} LIMIT {part.most * len(part.sets) + 1}"))
+            found += of_each_set(part, answer.to_batches(), answer.schema, start)
+        return found
+
+    @contextmanager
+    def named(self) -> Iterator[str]:
+        """A name by which queries find the frame, until they have run: Connect looks it up only then."""
+        name = f"nbcfast_{uuid.uuid4().hex}"
+        self.frame.createOrReplaceTempView(name)
+        try:
+            yield name
+        finally:
+            self.session.catalog.dropTempView(name)
+
+
+def to_arrow(frame: Spark) -> PyArrow:
+    """The rows of a frame; before 4.0 Spark gives them as Arrow to its own methods alone, and these ask them."""
+    if hasattr(frame, "toArrow"):
+        return frame.toArrow()
+    pa = load_pyarrow()
+    if hasattr(frame, "_collect_as_arrow"):
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        batches = frame._collect_as_arrow()
+        return pa.Table.from_batches(batches, batches[0].schema if batches else to_arrow_schema(frame.schema))
+    client = frame.sparkSession.client
+    table, _ = client.to_table(frame._plan.to_proto(client))
+    return table
