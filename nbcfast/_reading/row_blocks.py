@@ -11,9 +11,17 @@ from nbcfast._core.untyped import PyArrow
 from nbcfast._reading.csv_files import CsvFile, CsvForm, LongRowError, LostRowError, located
 from nbcfast._reading.hints import table_ending
 from nbcfast._reading.parquet import ParquetFile
-from nbcfast._reading.source import AnyTable, is_path, record_batches, table_from
+from nbcfast._reading.source import (
+    DECIDED_THERE,
+    AnyTable,
+    expect_rows,
+    is_path,
+    record_batches,
+    table_from,
+)
 from nbcfast.table.arrays import is_arrow
 from nbcfast.table.arrow import ColumnReader, add_batch, chosen_names, load_readers, open_columns
+from nbcfast.table.elsewhere import refuse_far
 from nbcfast.table.encode import Column, ColumnBuilder
 from nbcfast.table.table import Table
 
@@ -146,6 +154,7 @@ def blocks_from(obj: AnyTable, names: Sequence[str], where: str = "table") -> It
     TypeError, ValueError
         As `table_from`; the fields of a CSV file stay texts.
     """
+    expect_rows(obj, DECIDED_THERE, where)
     if isinstance(obj, Table) or (not is_path(obj) and isinstance(obj, Mapping)):
         table = table_from(obj, where)
         yield RowBlock({name: table.column(name) for name in names}, table.n_rows)
@@ -156,6 +165,7 @@ def blocks_from(obj: AnyTable, names: Sequence[str], where: str = "table") -> It
         for batch in file.batches(names or None):
             yield finishing.block(batch, names)
     else:
+        refuse_far(obj, where)
         yield from _of_arrow(obj if is_arrow(obj) else record_batches(obj, where), names)
 
 

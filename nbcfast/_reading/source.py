@@ -43,12 +43,17 @@ if TYPE_CHECKING:
 
 AnyTable = Table | Frame | Mapping[str, object] | Arrow | Iterable[PyArrow] | AnyPath
 
+# What there is in place of a class for each row of a Frame.
+DECIDED_THERE = (
+    "publish the classifier, and the engine decides its rows by the SQL of release.scorecard().sql(dialect)"
+)
+
 CSV_BLOCK = 16 << 20  # bytes; a row must fit
 MEMORY_ROWS = 1 << 20  # of a table in memory, at a time
 UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 10**3, "MB": 10**6, "GB": 10**9}
 A_TABLE = (
-    "a Table, a Frame, a mapping of column names to values, anything with __arrow_c_stream__, an iterable of record "
-    "batches, or the path of a file (.csv, .tsv, .parquet ..)"
+    "a Table, a Frame, a mapping of column names to values, anything with __arrow_c_stream__, an iterable of "
+    "record batches, or the path of a file (.csv, .tsv, .parquet ..)"
 )
 
 
@@ -85,8 +90,8 @@ def table_from(
     Parameters
     ----------
     obj : Table, Frame, mapping, Arrow data, iterable of record batches, or path
-        A file is read as `read_csv` and `read_parquet` do, by its ending. Of a Frame distinct rows are fetched,
-        with their numbers as weights: that is for whoever counts rows, and `rows_from` for all others.
+        A file is read as `read_csv` and `read_parquet` do, by its ending. Of a Frame distinct rows are
+        fetched, with their numbers as weights: that is for whoever counts rows, and `rows_from` for others.
     where : str
         The name of the argument, for errors.
     weights : str, optional
@@ -133,8 +138,8 @@ def rows_from(obj: AnyTable, instead: str, where: str = "table", *, also: str = 
     Raises
     ------
     TypeError
-        As of `table_from`, and for a Frame, whose rows are in no order and stay where they are; `instead` says
-        what there is in place of that.
+        As of `table_from`, and for a Frame, whose rows are in no order and stay where they are; `instead`
+        says what there is in place of that.
     """
     expect_rows(obj, instead, where)
     return table_from(obj, where, also=also)
@@ -143,7 +148,9 @@ def rows_from(obj: AnyTable, instead: str, where: str = "table", *, also: str = 
 def expect_rows(obj: object, instead: str, where: str = "table") -> None:
     """Refuse a Frame where each row counts by itself."""
     if isinstance(obj, Frame):
-        raise TypeError(f"{where}: expected rows, got a Frame, of which distinct rows alone are fetched: {instead}")
+        raise TypeError(
+            f"{where}: expected rows, got a Frame, of which distinct rows alone are fetched: {instead}"
+        )
 
 
 def batches_from(

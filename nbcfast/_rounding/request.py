@@ -18,7 +18,11 @@ from nbcfast.views import Viewset
 
 
 def checked_options(
-    rows: object, table: AnyTable | None, gauge: object, allow_differences: object
+    rows: object,
+    table: AnyTable | None,
+    gauge: object,
+    allow_differences: object,
+    attributes: Sequence[str],
 ) -> tuple[Table | None, RowsArgument]:
     """The table and the rows asked for; TypeError or ValueError where an option is not as described."""
     expect(allow_differences, bool, "allow_differences")
@@ -26,7 +30,7 @@ def checked_options(
     asked = checked_rows(rows)
     if allow_differences and isinstance(asked, str):
         raise ValueError(f"allow_differences goes with a number of rows, got rows={rows!r}")
-    return (None if table is None else table_from(table)), asked
+    return (None if table is None else table_from(table, columns=attributes)), asked
 
 
 class Claims(TypedDict, total=False):

@@ -16,6 +16,7 @@ from nbcfast._wire.messages import printable
 from nbcfast.associations.projections import Columns, Names, tuples_a_join_value
 from nbcfast.associations.results import check_columns, check_progress, check_threshold
 from nbcfast.associations.risks import risk
+from nbcfast.frames import Frame
 from nbcfast.table import Table
 
 if TYPE_CHECKING:
@@ -159,6 +160,8 @@ def advise(
     """
     level = check_threshold(threshold)
     check_progress(progress)
+    if isinstance(table, Frame):
+        table = table.weighted(dict.fromkeys([identity, attribute, *_names(columns, identity, attribute)]))
     table = table_from(table)
     for name, where in ((identity, "identity"), (attribute, "attribute")):
         check_columns(table.names, [name], where)

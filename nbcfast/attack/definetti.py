@@ -15,7 +15,7 @@ import numpy.typing as npt
 from nbcfast._core.dtypes import Array, Floats, Longs
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import positive
-from nbcfast._reading.source import AnyTable, table_from
+from nbcfast._reading.source import AnyTable, rows_from
 from nbcfast.attack.queries import check_kinds
 from nbcfast.table import SUPPRESSED, Table
 from nbcfast.table.domain import Domain
@@ -221,7 +221,7 @@ def _attacked(
     if isinstance(table, Disclosed):
         people = table.table.select([*known, sensitive])
     else:
-        people = table_from(table, also="a Disclosure")
+        people = rows_from(table, "give the rows that were published, as a Table", also="a Disclosure")
     if people.n_rows == 0:
         raise ValueError("no rows")
     if isinstance(group_ids, Disclosed):
@@ -357,7 +357,7 @@ def _held_out(
     if isinstance(holdout, tuple) and len(holdout) != 2:
         raise ValueError(f"holdout: expected a Table, or (Table, group ids), got a tuple of {len(holdout)}")
     others, ids = holdout if isinstance(holdout, tuple) else (holdout, None)
-    others = table_from(others, "holdout")
+    others = rows_from(others, "give the rows that were held out, as a Table", "holdout")
     n = others.n_rows
     if n == 0:
         raise ValueError("holdout: no rows")

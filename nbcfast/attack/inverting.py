@@ -21,6 +21,7 @@ from nbcfast.attack.column_attack import column_attack
 from nbcfast.attack.cross_ratios import cross_ratio_attack
 from nbcfast.attack.inversion import Allowance, Guesses, Inversion
 from nbcfast.attack.queries import check_kinds, viewset
+from nbcfast.frames import Frame
 from nbcfast.published.release import Release
 from nbcfast.views import Viewset, count
 
@@ -104,10 +105,15 @@ def _published(published: Release | Viewset | AnyTable, class_name: str | None) 
         raise TypeError(f"class_name must be a text, got {class_name!r}")
     if isinstance(published, (Release, Viewset)):
         return viewset(published, "published")
-    table = table_from(published, "published", also="a Release, a Viewset")
+    table = _table(published, "published", "a Release, a Viewset")
     if class_name is None:
         raise ValueError("class_name must be given for a table")
     return viewset(count(table, class_name), "published")
+
+
+def _table(given: AnyTable, where: str, also: str) -> AnyTable:
+    """A table to count: a Frame stays where it is."""
+    return given if isinstance(given, Frame) else table_from(given, where, also=also)
 
 
 def _truth(
@@ -118,7 +124,7 @@ def _truth(
 ) -> Viewset:
     private: Viewset
     if not isinstance(truth, Viewset):
-        table = table_from(truth, "truth", also="a Viewset")
+        table = _table(truth, "truth", "a Viewset")
         name = class_name or getattr(published, "class_name", None)
         if name is None:
             raise ValueError("class_name must be given for a table")

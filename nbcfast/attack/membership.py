@@ -195,7 +195,7 @@ def membership(
     columns = [*views.attributes, name]
     tables: dict[str, Table] = {}
     for where, argument in (("table", table), ("holdout", holdout)):
-        tables[where] = each = table_from(argument, where)
+        tables[where] = each = table_from(argument, where, columns=columns)
         missing = [column for column in columns if column not in each.names]
         if missing:
             raise ValueError(f"{where} must have the columns of the release, got none named {missing[0]!r}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from nbcfast._core.validation import callable_or_none
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.table import Table
@@ -12,10 +14,10 @@ def expect_progress(progress: object) -> None:
     callable_or_none(progress)
 
 
-def table_of(given: AnyTable, name: str) -> Table:
-    """The table that an argument is or makes; errors begin with its name."""
+def table_of(given: AnyTable, name: str, columns: Iterable[str] | None = None) -> Table:
+    """The table that an argument is or makes, of a Frame with these columns; errors begin with its name."""
     try:
-        return table_from(given, name)
+        return table_from(given, name, columns=columns)
     except (TypeError, ValueError) as error:
         if str(error).startswith(f"{name}: "):
             raise

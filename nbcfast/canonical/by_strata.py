@@ -99,7 +99,7 @@ def release_by(
     {'f': ['no', 'yes'], 'm': ['yes', 'no']}
     """
     expect_progress(progress)
-    given = table_of(table, "table")
+    given = table_of(table, "table", _needed(class_name, by, columns))
     domain, views = views_by(given, class_name, by, columns, classes, threads)
     made: dict[Value, Release] = {}
     for one, of_stratum in views.items():
@@ -158,7 +158,7 @@ def leak_by(
     [2, 2]
     """
     expect_progress(progress)
-    given = table_of(table, "table")
+    given = table_of(table, "table", _needed(class_name, by, columns))
     _, views = views_by(given, class_name, by, columns, classes, threads)
     found: dict[Value, Leak] = {}
     for one, rows in split(given, by).items():
@@ -174,6 +174,11 @@ def leak_by(
         if progress is not None:
             progress(len(found), len(views))
     return found
+
+
+def _needed(class_name: str, by: str, columns: Sequence[str] | None) -> list[str] | None:
+    """The columns that are read, where some were named."""
+    return None if columns is None else list(dict.fromkeys([class_name, by, *columns]))
 
 
 def views_by(

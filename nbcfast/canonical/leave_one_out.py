@@ -23,12 +23,12 @@ STEPS = 60  # of a bisection: beyond, a float64 cannot tell its ends apart
 
 def rows_of(table: AnyTable, class_name: str | None, views: Viewset) -> PeopleRows:
     """The distinct rows of the table that the views count, in an order that is theirs and not the table's."""
-    table = table_of(table, "table")
     if class_name is None:
         raise ValueError("class_name must name the class column of the table, got None")
+    names = [*views.attributes, class_name]
+    table = table_of(table, "table", names)
     if table.n_rows == 0:
         raise ValueError("table: no rows")
-    names = [*views.attributes, class_name]
     distinct, codes = table.select(names).collapse(), []
     assert distinct.weights is not None
     for name, domain in zip(names, (*views.domains.values(), views.class_domain), strict=True):

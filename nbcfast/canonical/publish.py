@@ -249,7 +249,7 @@ def _beside(most: int, tuples: int) -> str:
 
 def listed_codes(views: Viewset, tuples: AnyTable) -> Longs:
     """The rows of a public list as positions in the domains."""
-    table = table_of(tuples, "tuples")
+    table = table_of(tuples, "tuples", views.attributes)
     if table.n_rows == 0:
         raise ValueError("tuples: no rows")
     missing = [name for name in views.attributes if name not in table.names]

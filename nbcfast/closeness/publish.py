@@ -116,7 +116,7 @@ def est(
     r = 1.3 cannot be kept with the same order: no output of EST comes below 3, and none attains that
     """
     shares = prior_of(views, prior)
-    table, rows = checked_options(rows, table, gauge, allow_differences)
+    table, rows = checked_options(rows, table, gauge, allow_differences, views.attributes)
     demanded, limit = r_limits(r, attacker)
     filled = fill_zeros(views, preserve=preserve, guard=guard)
     numbers = prior_in_integers(shares)

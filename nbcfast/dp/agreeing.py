@@ -111,7 +111,7 @@ def agreement(
     Fraction(1, 1)
     """
     n_runs = whole(runs, "runs", 1, MOST_RUNS)
-    rows = table_from(table)
+    rows = table_from(table, columns=views.attributes)
     if rows.n_rows == 0:
         raise ValueError("table must have rows to decide, got none")
     source = own_coins() if coins is None else coins

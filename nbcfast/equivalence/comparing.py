@@ -11,7 +11,7 @@ from nbcfast._core.choices import Preserve
 from nbcfast._core.dtypes import Longs
 from nbcfast._core.threads import ONE_THREAD_BYTES, n_threads
 from nbcfast._core.validation import choice
-from nbcfast._reading.source import AnyTable, table_from
+from nbcfast._reading.source import AnyTable, rows_from
 from nbcfast.equivalence.margins import refuse_no_rows
 from nbcfast.equivalence.pairwise import LIMITS, PairwiseComparison, WorkLimits
 from nbcfast.equivalence.results import Comparison
@@ -128,7 +128,7 @@ def arranged(b: Viewset, a: Viewset) -> Viewset:
 
 def differing_rows(a: Viewset, b: Viewset, table: AnyTable, preserve: Preserve, threads: int | None) -> Longs:
     """The rows of a table that the two order, or label, differently."""
-    rows = table_from(table, "on")
+    rows = rows_from(table, "compare the classifiers without it, on all tuples", "on")
     if preserve == "order":
         differ = (a.order(rows, threads=threads) != b.order(rows, threads=threads)).any(axis=1)
     else:

@@ -14,7 +14,7 @@ from nbcfast._core.chances import bound_text
 from nbcfast._core.dtypes import Bools, Longs
 from nbcfast._core.threads import Progress
 from nbcfast._core.untyped import Document
-from nbcfast._reading.source import AnyTable
+from nbcfast._reading.source import AnyTable, expect_rows
 from nbcfast.canonical.arguments import table_of
 from nbcfast.canonical.boxes.types import AnyBox
 from nbcfast.canonical.exchanges import PeopleRows, TooManyTiesError, flip_and_trace, work
@@ -41,9 +41,10 @@ class TableRows(NamedTuple):
     @classmethod
     def of(cls, given: AnyTable, class_name: str | None, views: Viewset) -> TableRows:
         """The rows of a table that views count; ValueError if they count another one."""
-        table = table_of(given, "table")
         if class_name is None:
             raise ValueError("class_name must name the class column of the table, got None")
+        expect_rows(given, "a ledger takes those that were added in their order: give a Table")
+        table = table_of(given, "table")
         codes = []
         for name, domain in (*views.domains.items(), (class_name, views.class_domain)):
             column = table.column(name)

@@ -177,7 +177,8 @@ def anonymize(
     ):
         if value is not None:
             raise ValueError(f"{name}: only for the path of a file, got {value!r} with a table in memory")
-    return _in_memory(table_from(table), task, threads, progress)
+    needed = [*task.names, task.sensitive, *(() if task.target is None else (task.target,))]
+    return _in_memory(table_from(table, columns=dict.fromkeys(needed)), task, threads, progress)
 
 
 def _in_memory(table: Table, task: Task, threads: int | None, progress: Progress | None) -> Partition:

@@ -21,7 +21,7 @@ from nbcfast._core.pickling import HasReadOnlyMappings
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import generator_or_none
 from nbcfast._reading.endings import WRITTEN, Ending, ending_of
-from nbcfast._reading.source import AnyTable, table_from
+from nbcfast._reading.source import DECIDED_THERE, AnyTable, rows_from
 from nbcfast.domains import Declarations, Declared, declared
 from nbcfast.published.document import text_of
 from nbcfast.published.placing import Placing, options_of
@@ -281,7 +281,7 @@ def _write_csv(
 
 def codes(release: Release, table: AnyTable, domains: Declarations | Declared | None) -> Longs:
     """Positions in the published domains; see `Release.codes`."""
-    table = table_from(table)
+    table = rows_from(table, DECIDED_THERE)
     views = release.views
     options = options_of(views.domains, None if domains is None else declared(domains))
     result = np.empty((table.n_rows, len(views.attributes)), np.int64)

@@ -18,6 +18,7 @@ from nbcfast._reading.parquet import read_parquet
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast.attack.membership import SAME, expect_others, same_rows
 from nbcfast.domains import Declared, names_people
+from nbcfast.frames import Frame
 from nbcfast.published.placing import in_domains
 from nbcfast.publishing.beginnings import header_of
 from nbcfast.publishing.findings import Stages, silent
@@ -100,7 +101,7 @@ class AsGiven:
         if not isinstance(given, str | bytes | os.PathLike):
             # A Table comes with its weights.
             named = None if isinstance(given, Table) else weights
-            table = table_from(given, where, weights=named)
+            table = table_from(given, where, weights=named, columns=names)
             return table if names is None else table.select(names)
         path = os.fsdecode(given)
         with self.stages("reading") as progress:
@@ -262,7 +263,7 @@ def read_declared(
 
 def present_in(given: AnyTable, delimiter: str | None, encoding: str | None = None) -> list[str] | None:
     """The columns of what was given; None where only reading it will tell."""
-    if isinstance(given, Table):
+    if isinstance(given, Table | Frame):
         return list(given.names)
     if isinstance(given, str | bytes | os.PathLike):
         return header_of(Path(os.fsdecode(given)), delimiter, encoding)

@@ -21,6 +21,7 @@ from nbcfast.canonical.leakage import REMEDY
 from nbcfast.canonical.publish import not_here
 from nbcfast.closeness import est
 from nbcfast.domains import Declarations, Declared, Menu, declared
+from nbcfast.frames import Frame
 from nbcfast.ledger.ledger_report import BESIDE_EARLIER
 from nbcfast.policies import Policy
 from nbcfast.published.advised import Advised
@@ -209,7 +210,7 @@ def _like_counts(
     table: AnyTable, rows: Table, class_name: str, names: list[str] | None, caller: Caller
 ) -> list[str]:
     """What is said of columns of a table that was no file, and that may say how often a row counts."""
-    of_table = isinstance(table, Table)
+    of_table = isinstance(table, Table | Frame)  # which have weights of their own
     looked_at = table if isinstance(table, Table) else _first_rows(table, rows, class_name, caller)
     first = beginning_of_table(looked_at)
     return like_counts(first, [class_name, *(names or ())], names is None, caller.words, of_table=of_table)

@@ -16,9 +16,10 @@ import numpy as np
 from nbcfast._core.numbers import exact
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import choice
-from nbcfast._reading.source import AnyTable, table_from
+from nbcfast._reading.source import AnyTable, rows_from, table_from
 from nbcfast._wire.chosen_numbers import MOST_DIGITS, long_point
 from nbcfast._wire.messages import decimal_text
+from nbcfast.frames import Frame
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.row_weights import value_weights
 from nbcfast.table.values import Value, in_order
@@ -80,9 +81,15 @@ def cuts(table: AnyTable, names: Iterable[str] | None = None, *, at: At = "midra
     (Fraction(107, 2), Fraction(25, 1))
     """
     choice(at, ("midrange", "median"), "at")
-    table = table_from(table)
     if isinstance(names, str):
         raise TypeError(f"names: expected a sequence of names, got the text {names!r}")
+    if isinstance(
+        table, Frame
+    ):  # each column by itself: together they have as many values as there are people
+        listed = list(table.names if names is None else names)
+        alone = table.tables([[name] for name in listed])
+        return {name: _cut_of(one, name, at) for name, one in zip(listed, alone, strict=True)}
+    table = table_from(table)
     return {name: _cut_of(table, name, at) for name in (table.names if names is None else names)}
 
 
@@ -121,7 +128,7 @@ def binarise(
     >>> binarise({"age": [17, 25, 90], "sex": ["f", "m", "f"]}).codes("age")
     array([0, 0, 1], dtype=uint8)
     """
-    table = table_from(table)
+    table = rows_from(table, "cut its columns in the engine, at the points of nbcfast.response.cuts")
     cut_of = cuts(table, names, at=at) if points is None else dict(points)
     for name, cut in cut_of.items():
         if not isinstance(cut, Cut):

@@ -13,7 +13,7 @@ from nbcfast import _response
 from nbcfast._core.dtypes import Bytes, Words
 from nbcfast._core.pickling import HasReadOnlyMappings
 from nbcfast._core.untyped import Document
-from nbcfast._reading.source import AnyTable, table_from
+from nbcfast._reading.source import AnyTable, rows_from
 from nbcfast._wire.messages import printable
 from nbcfast.response.coin_groups import as_list, expect_two_values
 from nbcfast.response.schemes import AnyScheme
@@ -116,7 +116,7 @@ def pack(table: AnyTable, names: Iterable[str] | None = None) -> Bits:
     >>> pack(Table({"a": ["no", "yes", "yes"]})).words["a"]
     array([6], dtype=uint64)
     """
-    table = table_from(table)
+    table = rows_from(table, "nbcfast.response.disguise_frame disguises each where it lies")
     if table.weights is not None:
         raise ValueError("the table has weights, and each record needs bits of its own")
     words, domains = {}, {}

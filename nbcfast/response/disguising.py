@@ -15,7 +15,7 @@ from nbcfast._core.dtypes import Array, Words
 from nbcfast._core.validation import callable_or_none, generator_or_none
 from nbcfast._markup.fragments import result
 from nbcfast._markup.page_parts import State, findings
-from nbcfast._reading.source import AnyTable, table_from
+from nbcfast._reading.source import AnyTable, rows_from
 from nbcfast.published.base import Published
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.response.bits import Bits, bits_of
@@ -212,7 +212,7 @@ def disguise(
     coins = _coins_of(rng)
     if isinstance(table, Bits):
         return _disguised_bits(table, scheme, coins, progress)
-    table = table_from(table, also="Bits")
+    table = rows_from(table, "nbcfast.response.disguise_frame disguises each where it lies", also="Bits")
     return _disguised_table(table, scheme, coins, progress)
 
 

@@ -144,8 +144,8 @@ def accuracy(
     scheme.check_made(disguised)
     if isinstance(disguised, Bits):
         disguised = disguised.to_table()
-    table = table_from(disguised, "disguised", also="Bits")
     needed = [*views.attributes, label]
+    table = table_from(disguised, "disguised", also="Bits", columns=needed)
     groups = _touched(scheme, table, needed)
     rows = table.select(needed).collapse()
     if not rows.n_rows:

@@ -148,7 +148,7 @@ def safety_transform(
     (200, 'enumeration')
     """
     expect(views, Viewset, "views")
-    table, rows = checked_options(rows, table, gauge, allow_differences)
+    table, rows = checked_options(rows, table, gauge, allow_differences, views.attributes)
     demanded = as_limit(exact(amplification, "amplification"), "amplification")
     limit = safety.allowed_amplification(demanded, attacker)
     filled = fill_zeros(views, preserve=preserve, guard=guard)

@@ -26,6 +26,7 @@ from nbcfast._wire.strata_form import StrataDocument, checks_of_strata, of_strat
 from nbcfast._wire.table_csv import judge_parquet
 from nbcfast._wire.table_form import TableForm
 from nbcfast.closeness.reached import statement11
+from nbcfast.frames import Frame
 from nbcfast.mondrian.partition import Partition
 from nbcfast.policies import AnyPolicy, Policy, shown_rules
 from nbcfast.published.base import Published
@@ -142,10 +143,10 @@ def verify(
     ...     verify(folder).ok
     True
     """
-    if against is not None and not isinstance(against, Viewset):
+    if against is not None and not isinstance(against, Viewset | Frame):
         against = table_from(against, "against", also="a Viewset")
     if tuples is not None:
-        tuples = table_from(tuples, "tuples")
+        tuples = tuples if isinstance(tuples, Frame) else table_from(tuples, "tuples")
     _expect_asked(against, class_name, ignore_extra, for_the_owner)
     offered = None if menu is None else _menu(menu)
     demands = None if policy is None else Policy.of(policy)
@@ -166,6 +167,9 @@ def verify(
         known = None if isinstance(error, TooLong) else False
         return Verification(where, (Check("file", known, brief(str(error))),))
     _expect_owner(document, against is not None, for_the_owner)
+    against = _fetched(against, strata if isinstance(document, StrataDocument) else release, class_name)
+    if isinstance(tuples, Frame):
+        tuples = tuples.weighted(release.views.attributes)
     if isinstance(document, StrataDocument):
         if tuples is not None:
             raise ValueError("tuples must be None: strata keep their answers on the whole domain")
@@ -191,6 +195,19 @@ def verify(
     return _verification(document, where, results, release, ignored, classifier)
 
 
+def _fetched(
+    given: Viewset | AnyTable | None, published: Release | StratifiedRelease, class_name: str | None
+) -> Viewset | Table | None:
+    """What is compared with: of a Frame the columns of the release."""
+    if not isinstance(given, Frame):
+        return given if given is None or isinstance(given, Viewset) else table_from(given)
+    views = published.views if isinstance(published, Release) else published.columns
+    names = [*views.attributes, class_name or published.class_name]
+    if isinstance(published, StratifiedRelease):
+        names.append(published.by)
+    return given.weighted([name for name in dict.fromkeys(names) if name is not None])
+
+
 def _policed(policy: Policy | None, published: Release | StratifiedRelease | None) -> Judged:
     """The check of a policy that was given: of releases whose counts are those of some table."""
     if policy is None:
@@ -211,12 +228,12 @@ def _policed(policy: Policy | None, published: Release | StratifiedRelease | Non
 
 
 def _expect_asked(
-    against: Viewset | Table | None, class_name: object, ignore_extra: object, for_the_owner: object
+    against: Viewset | Table | Frame | None, class_name: object, ignore_extra: object, for_the_owner: object
 ) -> None:
     """Refuse arguments that are of another type, or do not go together."""
     if class_name is not None and not isinstance(class_name, str):
         raise TypeError(f"class_name must be a str or None, got {type(class_name).__name__}")
-    if class_name is not None and not isinstance(against, Table):
+    if class_name is not None and not isinstance(against, Table | Frame):
         raise ValueError(
             f"class_name must be None, as against is no Table that has such a column, got {class_name!r}"
         )
@@ -430,7 +447,7 @@ def _canonical(
 def _table(
     document: Form,
     where: str,
-    against: Viewset | Table | None,
+    against: Viewset | Table | Frame | None,
     results: Judged,
     ignored: list[str],
     offered: Resolved | None,

@@ -107,7 +107,7 @@ def evaluate(
     >>> quality.correct, round(quality.log_loss, 4)
     (2, 0.4621)
     """
-    table = table_from(table)
+    table = table_from(table, columns=[*views.attributes, class_name])
     if table.n_rows == 0:
         raise ValueError("table: no rows")
     distinct = table.select([*views.attributes, class_name]).collapse()

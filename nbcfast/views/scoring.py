@@ -16,7 +16,7 @@ from nbcfast._core.joint import plan
 from nbcfast._core.numbers import ROUND_OFF, Numeral, exact
 from nbcfast._core.threads import MOST_ROWS, n_threads, over_rows
 from nbcfast._core.validation import choice
-from nbcfast._reading.source import AnyTable, table_from
+from nbcfast._reading.source import DECIDED_THERE, AnyTable, rows_from
 from nbcfast._score import Scorer, Scores
 from nbcfast.table.encode import used_values
 from nbcfast.table.values import INT64_MAX
@@ -171,7 +171,7 @@ def _run(
 def matched(views: Viewset, table: AnyTable, unseen: str) -> tuple[list[Array], list[Longs], int]:
     """The codes of each attribute, and for each code the position of its value in the views or -1."""
     choice(unseen, ("error", "ignore", "zero"), "unseen")
-    table = table_from(table)
+    table = rows_from(table, DECIDED_THERE)
     codes, tables = [], []
     for name in views.attributes:
         if name not in table.names:

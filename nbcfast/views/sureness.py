@@ -72,7 +72,7 @@ def sureness(views: Viewset, table: AnyTable, bins: int = BINS) -> Sureness:
     >>> sureness(nbcfast.count(table, "ill"), table, 4)
     Sureness(shares=(0.0, 0.0, 0.6666666666666666, 0.3333333333333333), certain=0.3333333333333333)
     """
-    table = table_from(table)
+    table = table_from(table, columns=views.attributes)
     if table.n_rows == 0:
         raise ValueError("table: no rows")
     distinct = table.select(list(views.attributes)).collapse() if views.attributes else table
