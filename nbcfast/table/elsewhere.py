@@ -1,8 +1,6 @@
-"""Tables whose rows lie elsewhere, in an engine or on many machines: known by their module, never imported."""
+"""Tables whose rows lie elsewhere, in an engine or on many machines: known by their module alone."""
 
 from __future__ import annotations
-
-ENGINES = {"duckdb": "DuckDB", "_duckdb": "DuckDB", "polars": "Polars", "dask": "Dask", "ibis": "ibis"}
 
 
 def engine_of(obj: object) -> str | None:
@@ -28,7 +26,7 @@ def engine_of(obj: object) -> str | None:
     return None
 
 
-# What cannot be taken for a table in memory: its rows would all be pulled to this process, or it has none yet.
+# What is not taken for a table in memory: all rows would be pulled to this process, or it has none yet.
 FAR = {
     "PySpark": "a frame of PySpark, of which all rows would be pulled through the driver",
     "pandas on Spark": "a frame of pandas on Spark, of which all rows would be pulled through the driver",
