@@ -83,9 +83,7 @@ def cuts(table: AnyTable, names: Iterable[str] | None = None, *, at: At = "midra
     choice(at, ("midrange", "median"), "at")
     if isinstance(names, str):
         raise TypeError(f"names: expected a sequence of names, got the text {names!r}")
-    if isinstance(
-        table, Frame
-    ):  # each column by itself: together they have as many values as there are people
+    if isinstance(table, Frame):  # each column by itself: together nearly every row may be distinct
         listed = list(table.names if names is None else names)
         alone = table.tables([[name] for name in listed])
         return {name: _cut_of(one, name, at) for name, one in zip(listed, alone, strict=True)}

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nbcfast._core.untyped import PyArrow
-from nbcfast._reading.source import AnyTable, InMemory, Stream, batches_from, weights_of
+from nbcfast._reading.source import AnyTable, InMemory, Stream, batches_from, expect_rows, weights_of
+from nbcfast.frames import Frame
 from nbcfast.streams.numbering import SECOND, Numbering, Ticks, ticks_of_array, ticks_of_values
 from nbcfast.table import Table
 from nbcfast.table.arrow import ColumnReader, load_pyarrow, open_columns
@@ -42,7 +43,7 @@ def incoming(
     Parameters
     ----------
     table : Table, or what it is made of
-        Anything that `nbcfast.count` takes.
+        Anything that `nbcfast.count` takes; a Frame where blocks are of times.
     names : sequence of str
         The columns that are counted.
     weights : str or None
@@ -59,6 +60,15 @@ def incoming(
             "table: it has weights, and the window was not told: name their column, weights='n', and give "
             "the rows as they were read"
         )
+    wanted = [*names, *([by] if by is not None and by not in names else [])]
+    if isinstance(table, Frame):
+        if by is None:
+            expect_rows(table, "blocks of so many rows take them in their order: name a column of times")
+        if table.weights != weights:
+            raise ValueError(
+                f"table: expected a Frame with the weights of the window, {weights!r}, got {table.weights!r}"
+            )
+        table = table.weighted(wanted)
     source = batches_from(table, weights=None if isinstance(table, Table) else weights)
     if isinstance(source, Stream):
         yield from _of_arrow(source.stream, names, weights, by, numbering, known)
@@ -68,7 +78,6 @@ def incoming(
             raise ValueError(f"by: {by!r} is the column of the weights as well")
         # Its weights are taken out of it already.
         source, weights = InMemory(source), None
-    wanted = [*names, *([by] if by is not None and by not in names else [])]
     for batch in source.batches(wanted, weights):
         ticks = None
         if by is not None and numbering is not None:

@@ -6,7 +6,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -17,6 +17,7 @@ from nbcfast._core.errors import Infeasible, expect
 from nbcfast._core.numbers import Number, Numeral, as_limit, exact
 from nbcfast._core.validation import choice as expect_choice
 from nbcfast._reading.source import AnyTable
+from nbcfast.frames import Frame
 from nbcfast.attack.membership import expect_others
 from nbcfast.canonical.advice.leaf_costs import MOST_LEAVES
 from nbcfast.canonical.advice.measured import Measured, Meter, values_of_one_class
@@ -167,11 +168,16 @@ def advise(
         max_one_class=max_one_class,
     )
     added = None if alpha is None else constant(alpha)
-    private = table_of(table, "table")
+    private = None if isinstance(table, Frame) and menu is not None else table_of(table, "table")
     offered = _offered(menu, private, class_name)
     columns = expect_columns(strata, offered)
+    needed = [*offered.attributes, class_name]
+    if private is None:
+        private = table_of(table, "table", needed)
+    present = table.names if isinstance(table, Frame) else private.names
+    beside = tuple(name for name in present if name not in needed)
     private = _with_classes(private, class_name, offered, classes)
-    others = None if on is None else _with_classes(table_of(on, "on"), class_name, offered, classes)
+    others = None if on is None else _with_classes(table_of(on, "on", needed), class_name, offered, classes)
     if others is not None:
         _expect_others(private, others, [*offered.attributes, class_name])
     rows = private if others is None else others
@@ -194,7 +200,8 @@ def advise(
             raise ValueError(
                 "epsilon goes with blocks, by='correct' and the table alone, no strata, and blocks with it"
             )
-        return _by_votes(basis, offered, class_name, private, epsilon, 100 if blocks is None else blocks)
+        voted = _by_votes(basis, offered, class_name, private, epsilon, 100 if blocks is None else blocks)
+        return replace(voted, beside=beside)
     selecting = Selecting.of(basis.space, offered, columns)
     struck_out = offered.n_choices - searched.n_choices
     searching, measuring = halves(progress)
@@ -230,7 +237,7 @@ def advise(
         looked_at=n_looked_at,
         strata=columns,
         lacking=selecting.lacking,
-        beside=tuple(name for name in private.names if name not in (class_name, *offered.attributes)),
+        beside=beside,
     )
 
 
@@ -328,7 +335,7 @@ def _by_votes(
         rows="private",
         exhaustive=True,
         looked_at=1,
-        beside=tuple(name for name in table.names if name not in (class_name, *menu.attributes)),
+        beside=(),
         epsilon=as_limit(exact(epsilon, "epsilon"), "epsilon"),
         blocks=blocks,
     )
@@ -409,10 +416,11 @@ class _Basis:
 
 
 def _offered(
-    menu: Menu | Mapping[str, object] | str | os.PathLike[str] | None, table: Table, class_name: str
+    menu: Menu | Mapping[str, object] | str | os.PathLike[str] | None, table: Table | None, class_name: str
 ) -> Menu:
-    """The menu; a ready-made one where there is none."""
+    """The menu; a ready-made one of the table where there is none."""
     if menu is None:
+        assert table is not None
         return ready_made(table, class_name)
     return menu if isinstance(menu, Menu) else Menu.read(menu, class_name)
 
