@@ -11,16 +11,15 @@ from nbcfast._core.dtypes import Array, Longs
 from nbcfast._core.validation import whole
 from nbcfast._reading.distinct import GrowingDomains
 from nbcfast._reading.source import AnyTable, Source, batches_from
-from nbcfast.table import Domain, Table
+from nbcfast.table import Table
 from nbcfast.table.arrow import check_codes
 from nbcfast.table.encode import recode, used_values
 from nbcfast.table.values import Value
+from nbcfast.views.precedence import check_values, in_precedence, no_classes
 from nbcfast.views.tallying import MAX_VALUES, tally
-from nbcfast.views.viewset import Viewset, listed
+from nbcfast.views.viewset import Viewset
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from nbcfast._core.threads import Progress
 
 
@@ -88,8 +87,8 @@ def count(
     chosen = [name for name in table.names if name != class_name] if named is None else named
     columns = [table.column(name) for name in chosen]
     for name, column in zip(chosen, columns, strict=True):
-        _check_values(name, len(column.domain), max_values)
-    _check_values(class_name, len(class_column.domain), MAX_VALUES)
+        check_values(name, len(column.domain), max_values)
+    check_values(class_name, len(class_column.domain), MAX_VALUES)
     class_counts, counts = tally(
         [column.codes for column in columns],
         [len(column.domain) for column in columns],
@@ -101,14 +100,12 @@ def count(
         progress=progress,
     )
     domains = {name: column.domain for name, column in zip(chosen, columns, strict=True)}
-    return _with_classes(
-        class_counts,
-        dict(zip(chosen, counts, strict=True)),
-        class_column.domain,
-        domains,
-        classes,
-        class_name,
-        table.weights is not None,
+    named_counts = dict(zip(chosen, counts, strict=True))
+    class_counts, named_counts, class_domain = in_precedence(
+        class_counts, named_counts, class_column.domain, classes, class_name
+    )
+    return Viewset.from_parts(
+        class_counts, named_counts, class_domain, domains, weighted=table.weights is not None
     )
 
 
@@ -122,51 +119,6 @@ def _names(attributes: Iterable[str], class_name: str) -> list[str]:
         if name == class_name:
             raise ValueError(f"the class {name!r} cannot be an attribute as well")
     return names
-
-
-def _check_values(name: str, n_values: int, max_values: int) -> None:
-    if n_values > max_values:
-        raise ValueError(
-            f"column {name!r} has {n_values} values, expected at most {max_values}: leave it out, or make "
-            f"intervals with table.bin({name!r}, edges | quantiles=... | width=...)"
-        )
-
-
-def _with_classes(
-    class_counts: Longs,
-    counts: Mapping[str, Longs],
-    occurring: Domain,
-    domains: dict[str, Domain],
-    classes: Iterable[object] | None,
-    class_name: str,
-    weighted: bool,
-) -> Viewset:
-    """The viewset with the classes in the precedence asked for."""
-    if classes is None:
-        if len(occurring) == 0:
-            raise _no_classes(class_name)
-        return Viewset.from_parts(class_counts, dict(counts), occurring, domains, weighted=weighted)
-    wanted = listed(classes, "classes", in_order=False)
-    if len(wanted) == 0:
-        raise ValueError("classes must be at least one label, got no classes")
-    places = occurring.positions_in(wanted)
-    for position in np.flatnonzero((places < 0) & (class_counts > 0)).tolist():
-        raise ValueError(
-            f"classes must name every label of {class_name!r}, {occurring.values[position]!r} is missing"
-        )
-    placed = np.flatnonzero(places >= 0)
-
-    def arranged(array: Longs) -> Longs:
-        result = np.zeros((*array.shape[:-1], len(wanted)), np.int64)
-        result[..., places[placed]] = array[..., placed]
-        return result
-
-    ordered = {name: arranged(array) for name, array in counts.items()}
-    return Viewset.from_parts(arranged(class_counts), ordered, wanted, domains, weighted=weighted)
-
-
-def _no_classes(class_name: str) -> ValueError:
-    return ValueError(f"column {class_name!r} has no rows and no declared domain: no classes")
 
 
 def _compact(codes: Array, values: list[Value], n_rows: int) -> tuple[Array, list[Value]]:
@@ -234,7 +186,7 @@ def _count_batches(
         try:
             columns = {name: _compact(*columns[name], batch.n_rows) for name in builders}
             labels = columns[class_name][1]
-            _check_values(class_name, len(labels), MAX_VALUES)
+            check_values(class_name, len(labels), MAX_VALUES)
             class_counts, counts = tally(
                 [columns[name][0] for name in names],
                 [len(columns[name][1]) for name in names],
@@ -255,17 +207,31 @@ def _count_batches(
             used = array.any(axis=1)
             rows = np.flatnonzero(used)
             at = builders[name].add(columns[name][1], used)[rows]
-            _check_values(name, len(builders[name]), max_values)
+            check_values(name, len(builders[name]), max_values)
             parts[name].add(at, places, array[np.ix_(rows, seen)])
-        _check_values(class_name, len(builders[class_name]), MAX_VALUES)
+        check_values(class_name, len(builders[class_name]), MAX_VALUES)
     if domains is None:
-        raise _no_classes(class_name)
-    class_domain, places = domains.finished(class_name)
-    n_classes = len(class_domain)
-    result, final = {}, {}
-    for name in attributes if attributes is not None else [name for name in parts if name != class_name]:
+        raise no_classes(class_name)
+    chosen = attributes if attributes is not None else [name for name in parts if name != class_name]
+    # A source has no weights of its own.
+    return _viewset_of(domains, parts, class_name, chosen, classes, weights is not None)
+
+
+def _viewset_of(
+    domains: GrowingDomains,
+    parts: dict[str, _Growing],
+    class_name: str,
+    attributes: list[str],
+    classes: Iterable[object] | None,
+    weighted: bool,
+) -> Viewset:
+    """The viewset of what all batches had, with sorted domains."""
+    occurring, places = domains.finished(class_name)
+    n_classes = len(occurring)
+    counts, final = {}, {}
+    for name in attributes:
         final[name], rows = domains.finished(name)
-        result[name] = parts[name].arranged(rows, places, (len(final[name]), n_classes))
+        counts[name] = parts[name].arranged(rows, places, (len(final[name]), n_classes))
     class_counts = parts[class_name].arranged(np.zeros(1, np.int64), places, (1, n_classes))[0]
-    weighted = weights is not None  # a source has no weights of its own
-    return _with_classes(class_counts, result, class_domain, final, classes, class_name, weighted)
+    class_counts, counts, labels = in_precedence(class_counts, counts, occurring, classes, class_name)
+    return Viewset.from_parts(class_counts, counts, labels, final, weighted=weighted)

@@ -15,10 +15,12 @@ from nbcfast._core.numbers import Numeral, number_text
 from nbcfast._core.untyped import Document
 from nbcfast._reading.source import AnyTable
 from nbcfast.table import Domain
-from nbcfast.table.values import Value, normalise
+from nbcfast.table.values import Value
+from nbcfast.views.aggregated import GroupRows, LabelRows, aggregated
 from nbcfast.views.integers import as_counts, column_sums, total
-from nbcfast.views.merging import merged_counts, places
+from nbcfast.views.merging import merged_parts
 from nbcfast.views.noise import Noise
+from nbcfast.views.precedence import listed
 from nbcfast.views.scoring import order, predict, tied_tuples
 from nbcfast.views.smoothing import smoothed
 from nbcfast.views.tallying import tally_codes
@@ -243,6 +245,65 @@ class Viewset:
             weighted=weights is not None,
         )
 
+    @classmethod
+    def from_groups(
+        cls,
+        groups: Mapping[str, GroupRows],
+        class_name: str = "class",
+        *,
+        classes: Iterable[object] | None = None,
+        class_counts: LabelRows | None = None,
+        domains: Mapping[str, Iterable[object]] | None = None,
+        declared: bool = False,
+        weighted: bool = False,
+    ) -> Viewset:
+        """The views of rows that were grouped already, as by ``GROUP BY value, class`` for each attribute.
+
+        They equal those that `nbcfast.count` makes of the ungrouped rows, and add to such.
+
+        Parameters
+        ----------
+        groups : mapping of name -> groups
+            Of each attribute a tuple (values, classes, numbers) of sequences, or Arrow data or a Table with
+            these three columns in this order; a Table of two with weights has its numbers in them. Rows of
+            the same value and class add up, and their order does not matter. Numbers are integers of 64
+            bits, or decimals of scale 0; one of 0 counts for nothing.
+        class_name : str
+            The name of the class, for `domains` and errors; Arrow data may have no other column so named.
+        classes : iterable, optional
+            Class labels in rising precedence, as of `nbcfast.count`.
+        class_counts : (labels, numbers), Arrow data or Table, optional
+            How many rows each class has. Needed without attributes; with some it must agree with them.
+        domains : mapping of name -> sequence, optional
+            The values that an attribute, or the class, may have, in this order.
+        declared : bool
+            Whether all other domains are declared: the values of the groups, those of a number of 0 as well.
+            By default they are the sorted values that occur.
+        weighted : bool
+            Whether a row may count for more than one: numbers are sums of weights.
+
+        Returns
+        -------
+        Viewset
+
+        Raises
+        ------
+        ValueError
+            If attributes have other class counts than each other, a value is not in its domain, numbers are
+            negative or too large, or a column is not there.
+        TypeError
+            If numbers are not integers, or the values of a column of one kind.
+
+        Examples
+        --------
+        >>> groups = {"job": (["cook", "clerk", "cook"], ["no", "no", "yes"], [1, 1, 1])}
+        >>> views = Viewset.from_groups(groups, "ill")
+        >>> views.domain("job"), views.counts["job"].tolist()
+        (('clerk', 'cook'), [[1, 0], [1, 1]])
+        """
+        parts = aggregated(groups, class_name, classes, class_counts, domains, declared)
+        return cls.from_parts(*parts, weighted=weighted)
+
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Viewset does not change: cannot set {name}")
 
@@ -349,7 +410,7 @@ class Viewset:
         """
         if not isinstance(other, Viewset):
             return NotImplemented
-        return self._merged(other, subtract=False)
+        return Viewset.from_parts(*merged_parts(self, other, False), weighted=self.weighted or other.weighted)
 
     def __sub__(self, other: object) -> Viewset:
         """The views without the rows of the other, all of which must be among these. Neither may have noise.
@@ -358,52 +419,7 @@ class Viewset:
         """
         if not isinstance(other, Viewset):
             return NotImplemented
-        return self._merged(other, subtract=True)
-
-    def _merged(self, other: Viewset, subtract: bool) -> Viewset:
-        if self.noise is not None or other.noise is not None:
-            raise ValueError(
-                "views with noise are not merged: what their noise gives holds for the rows of one of them "
-                "alone. Add or subtract the exact views first, and make noisy counts of the result"
-            )
-        if set(self.attributes) != set(other.attributes):
-            odd = sorted(set(self.attributes) ^ set(other.attributes))[0]
-            raise ValueError(f"expected viewsets of the same attributes, got {odd!r} in one of them")
-        class_domain = Domain.joined(self.class_domain, other.class_domain, where="classes")
-        columns = places(self.class_domain, other.class_domain, class_domain)
-        n_classes = len(class_domain)
-
-        counts, domains = {}, {}
-        for name, array in self.counts.items():
-            mine, theirs = self.domains[name], other.domains[name]
-            domain = Domain.joined(mine, theirs, where=f"attribute {name!r}")
-            rows = places(mine, theirs, domain)
-            shape = (len(domain), n_classes)
-            merged = merged_counts(
-                array, other.counts[name], rows, columns, shape, subtract, f"attribute {name!r}"
-            )
-            if subtract and domain.may_shrink:
-                kept = domain.kept((merged != 0).any(axis=1))
-                if len(kept) < len(domain):
-                    merged, domain = merged[kept], domain.subset(kept)
-            counts[name], domains[name] = merged, domain
-        one = np.zeros(1, np.int64)
-        class_counts = merged_counts(
-            self.class_counts[np.newaxis],
-            other.class_counts[np.newaxis],
-            (one, one),
-            columns,
-            (1, n_classes),
-            subtract,
-            "classes",
-        )[0]
-        if subtract and class_domain.may_shrink:
-            kept = class_domain.kept(class_counts != 0)
-            if 0 < len(kept) < n_classes:
-                class_counts, class_domain = class_counts[kept], class_domain.subset(kept)
-                counts = {name: np.ascontiguousarray(array[:, kept]) for name, array in counts.items()}
-        weighted = self.weighted or other.weighted
-        return Viewset.from_parts(class_counts, counts, class_domain, domains, weighted=weighted)
+        return Viewset.from_parts(*merged_parts(self, other, True), weighted=self.weighted or other.weighted)
 
     def predict(
         self,
@@ -550,18 +566,6 @@ class Viewset:
 
 def _shown(texts: list[str], n: int) -> str:
     return ", ".join([*texts, f".. {n} in all"] if len(texts) < n else texts)
-
-
-def listed(values: Iterable[object], where: str, in_order: bool = True) -> Domain:
-    """A declared domain in exactly this order: the rows of an array go with it.
-
-    Intervals may stand in another order than theirs without `in_order`: that of classes is the precedence.
-    """
-    labels = values if isinstance(values, (str, bytes, range)) else list(values)
-    domain = Domain.of(labels, where=where, in_order=in_order)
-    if domain.tail and tuple(normalise(labels, where)[1][-len(domain.tail) :]) != domain.tail:
-        raise ValueError(f"{where}: None and then SUPPRESSED come last, got {labels!r}")
-    return domain
 
 
 def _named(
