@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
+from nbcfast._core.choices import EMPTY, Empty
 from nbcfast._core.dtypes import Array, Longs
-from nbcfast._core.validation import whole
+from nbcfast._core.errors import NoRowsError
+from nbcfast._core.validation import choice, whole
 from nbcfast._reading.distinct import GrowingDomains
 from nbcfast._reading.source import AnyTable, Source, batches_from
 from nbcfast.table import Table
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
 
+@overload
 def count(
     table: AnyTable,
     class_name: str,
@@ -31,9 +34,39 @@ def count(
     *,
     weights: str | None = None,
     max_values: int = MAX_VALUES,
+    empty: Literal["error"] = "error",
     threads: int | None = None,
     progress: Progress | None = None,
-) -> Viewset:
+) -> Viewset: ...
+
+
+@overload
+def count(
+    table: AnyTable,
+    class_name: str,
+    attributes: Iterable[str] | None = None,
+    classes: Iterable[object] | None = None,
+    *,
+    weights: str | None = None,
+    max_values: int = MAX_VALUES,
+    empty: Empty,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Viewset | None: ...
+
+
+def count(
+    table: AnyTable,
+    class_name: str,
+    attributes: Iterable[str] | None = None,
+    classes: Iterable[object] | None = None,
+    *,
+    weights: str | None = None,
+    max_values: int = MAX_VALUES,
+    empty: Empty = "error",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Viewset | None:
     """Count a table: how many rows each class has, and each value of each attribute with each class.
 
     Parameters
@@ -53,6 +86,9 @@ def count(
         The column of the weights; a Table has its own.
     max_values : int
         An attribute with more values is refused; `Table.bin` makes fewer.
+    empty : {"error", "none"}
+        What to do without a row and without declared classes, as an empty part of a table is: refuse it, or
+        give None, which `views.total` passes over.
     threads : int, optional
         By default NBCFAST_THREADS, or all cores, one for less than about 2 MB of codes. The result does not
         depend on it.
@@ -61,7 +97,7 @@ def count(
 
     Returns
     -------
-    Viewset
+    Viewset, or None
 
     Raises
     ------
@@ -79,10 +115,28 @@ def count(
     named = None if attributes is None else _names(attributes, class_name)
     if weights is not None and weights in (class_name, *(named or ())):
         raise ValueError(f"weights: {weights!r} is the class or an attribute as well")
-    source = batches_from(table, weights=weights)
-    if not isinstance(source, Table):
+    choice(empty, EMPTY, "empty")
+    try:
+        source = batches_from(table, weights=weights)
+        if isinstance(source, Table):
+            return _count_table(source, class_name, named, classes, max_values, threads, progress)
         return _count_batches(source, class_name, named, classes, weights, max_values, threads, progress)
-    table = source
+    except NoRowsError:
+        if empty == "none":
+            return None
+        raise
+
+
+def _count_table(
+    table: Table,
+    class_name: str,
+    named: list[str] | None,
+    classes: Iterable[object] | None,
+    max_values: int,
+    threads: int | None,
+    progress: Progress | None,
+) -> Viewset:
+    """Count the columns of a table, all of whose codes are in memory."""
     class_column = table.column(class_name)
     chosen = [name for name in table.names if name != class_name] if named is None else named
     columns = [table.column(name) for name in chosen]
@@ -155,7 +209,7 @@ class _Growing:
         cells, counts = np.ix_(rows, columns), self.counts[: len(rows), : len(columns)]
         if shape == counts.shape:
             result[cells] = counts
-        else:  # two texts of a file that are one number have one place
+        elif counts.size:  # two texts of a file that are one number have one place
             np.add.at(result, cells, counts)
         return result
 
@@ -179,8 +233,7 @@ def _count_batches(
         if class_name not in columns:
             raise ValueError(f"expected a column of {', '.join(map(repr, columns))}; got {class_name!r}")
         if domains is None:
-            domains = GrowingDomains((name for name in columns if name != weights), source.texts)
-            parts = {name: _Growing() for name in domains.builders}
+            domains = _growing(source, columns, weights, parts)
         builders = domains.builders
         names = [name for name in builders if name != class_name]
         try:
@@ -211,10 +264,21 @@ def _count_batches(
             parts[name].add(at, places, array[np.ix_(rows, seen)])
         check_values(class_name, len(builders[class_name]), MAX_VALUES)
     if domains is None:
-        raise no_classes(class_name)
+        if source.names is None or class_name not in source.names:
+            raise no_classes(class_name)
+        domains = _growing(source, source.names, weights, parts)
     chosen = attributes if attributes is not None else [name for name in parts if name != class_name]
     # A source has no weights of its own.
     return _viewset_of(domains, parts, class_name, chosen, classes, weights is not None)
+
+
+def _growing(
+    source: Source, names: Iterable[str], weights: str | None, parts: dict[str, _Growing]
+) -> GrowingDomains:
+    """The domains of all columns but the weights, and `parts` with the counts of each: nothing yet."""
+    domains = GrowingDomains((name for name in names if name != weights), source.texts)
+    parts.update({name: _Growing() for name in domains.builders})
+    return domains
 
 
 def _viewset_of(

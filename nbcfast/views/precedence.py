@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from nbcfast._core.dtypes import Longs
+from nbcfast._core.errors import NoRowsError
 from nbcfast.table import Domain
 from nbcfast.table.values import normalise
 
@@ -62,6 +63,6 @@ def check_values(name: str, n_values: int, max_values: int) -> None:
         )
 
 
-def no_classes(class_name: str) -> ValueError:
+def no_classes(class_name: str) -> NoRowsError:
     """What is wrong with a table without rows and without declared classes."""
-    return ValueError(f"column {class_name!r} has no rows and no declared domain: no classes")
+    return NoRowsError(f"column {class_name!r} has no rows and no declared domain: no classes")
