@@ -32,7 +32,7 @@ def aggregated(
     class_name: str,
     classes: Iterable[object] | None,
     class_counts: LabelRows | None,
-    domains: Mapping[str, Iterable[object]] | None,
+    domains: Mapping[str, Iterable[object] | Domain] | None,
     declared: bool,
 ) -> tuple[Longs, dict[str, Longs], Domain, dict[str, Domain]]:
     """The parts of the viewset that Viewset.from_groups promises."""

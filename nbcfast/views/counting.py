@@ -13,15 +13,18 @@ from nbcfast._core.errors import NoRowsError
 from nbcfast._core.validation import choice, whole
 from nbcfast._reading.distinct import GrowingDomains
 from nbcfast._reading.source import AnyTable, Source, batches_from
-from nbcfast.table import Table
+from nbcfast.table import Domain, Table
 from nbcfast.table.arrow import check_codes
 from nbcfast.table.encode import recode, used_values
+from nbcfast.table.table import declared_domains
 from nbcfast.table.values import Value
 from nbcfast.views.precedence import check_values, in_precedence, no_classes
 from nbcfast.views.tallying import MAX_VALUES, tally
 from nbcfast.views.viewset import Viewset
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from nbcfast._core.threads import Progress
 
 
@@ -32,6 +35,7 @@ def count(
     attributes: Iterable[str] | None = None,
     classes: Iterable[object] | None = None,
     *,
+    domains: Mapping[str, Iterable[object] | Domain] | None = None,
     weights: str | None = None,
     max_values: int = MAX_VALUES,
     empty: Literal["error"] = "error",
@@ -47,6 +51,7 @@ def count(
     attributes: Iterable[str] | None = None,
     classes: Iterable[object] | None = None,
     *,
+    domains: Mapping[str, Iterable[object] | Domain] | None = None,
     weights: str | None = None,
     max_values: int = MAX_VALUES,
     empty: Empty,
@@ -61,6 +66,7 @@ def count(
     attributes: Iterable[str] | None = None,
     classes: Iterable[object] | None = None,
     *,
+    domains: Mapping[str, Iterable[object] | Domain] | None = None,
     weights: str | None = None,
     max_values: int = MAX_VALUES,
     empty: Empty = "error",
@@ -82,6 +88,8 @@ def count(
     classes : iterable, optional
         Class labels in rising precedence; by default the domain of the class column, which is sorted unless
         it was declared. Labels without a row may be named; every label of a row must be.
+    domains : mapping of name -> sequence, optional
+        The values that an attribute, or the class, may have, in this order, as of a Table.
     weights : str, optional
         The column of the weights; a Table has its own.
     max_values : int
@@ -102,8 +110,8 @@ def count(
     Raises
     ------
     ValueError
-        If a column is missing or named twice, an attribute has too many values, or a label of a row is not
-        among `classes`.
+        If a column is missing or named twice, an attribute has too many values or one that is not in its
+        declared domain, or a label of a row is not among `classes`.
 
     Examples
     --------
@@ -116,11 +124,14 @@ def count(
     if weights is not None and weights in (class_name, *(named or ())):
         raise ValueError(f"weights: {weights!r} is the class or an attribute as well")
     choice(empty, EMPTY, "empty")
+    given = declared_domains(domains)
     try:
         source = batches_from(table, weights=weights)
         if isinstance(source, Table):
-            return _count_table(source, class_name, named, classes, max_values, threads, progress)
-        return _count_batches(source, class_name, named, classes, weights, max_values, threads, progress)
+            return _count_table(source, class_name, named, classes, given, max_values, threads, progress)
+        return _count_batches(
+            source, class_name, named, classes, given, weights, max_values, threads, progress
+        )
     except NoRowsError:
         if empty == "none":
             return None
@@ -132,6 +143,7 @@ def _count_table(
     class_name: str,
     named: list[str] | None,
     classes: Iterable[object] | None,
+    given: dict[str, Domain],
     max_values: int,
     threads: int | None,
     progress: Progress | None,
@@ -139,6 +151,9 @@ def _count_table(
     """Count the columns of a table, all of whose codes are in memory."""
     class_column = table.column(class_name)
     chosen = [name for name in table.names if name != class_name] if named is None else named
+    if given:
+        table = Table(table.select([*chosen, class_name]), given)
+        class_column = table.column(class_name)
     columns = [table.column(name) for name in chosen]
     for name, column in zip(chosen, columns, strict=True):
         check_values(name, len(column.domain), max_values)
@@ -207,9 +222,11 @@ class _Growing:
     def arranged(self, rows: Longs, columns: Longs, shape: tuple[int, int]) -> Longs:
         result = np.zeros(shape, np.int64)
         cells, counts = np.ix_(rows, columns), self.counts[: len(rows), : len(columns)]
-        if shape == counts.shape:
+        if not counts.size:
+            return result
+        if all(len(np.unique(places)) == len(places) for places in (rows, columns)):
             result[cells] = counts
-        elif counts.size:  # two texts of a file that are one number have one place
+        else:  # two texts of a file that are one number have one place
             np.add.at(result, cells, counts)
         return result
 
@@ -219,6 +236,7 @@ def _count_batches(
     class_name: str,
     attributes: list[str] | None,
     classes: Iterable[object] | None,
+    given: dict[str, Domain],
     weights: str | None,
     max_values: int,
     threads: int | None,
@@ -267,9 +285,10 @@ def _count_batches(
         if source.names is None or class_name not in source.names:
             raise no_classes(class_name)
         domains = _growing(source, source.names, weights, parts)
+    declared_domains(given, domains.builders)
     chosen = attributes if attributes is not None else [name for name in parts if name != class_name]
     # A source has no weights of its own.
-    return _viewset_of(domains, parts, class_name, chosen, classes, weights is not None)
+    return _viewset_of(domains, parts, class_name, chosen, classes, given, max_values, weights is not None)
 
 
 def _growing(
@@ -287,14 +306,18 @@ def _viewset_of(
     class_name: str,
     attributes: list[str],
     classes: Iterable[object] | None,
+    given: dict[str, Domain],
+    max_values: int,
     weighted: bool,
 ) -> Viewset:
-    """The viewset of what all batches had, with sorted domains."""
-    occurring, places = domains.finished(class_name)
+    """The viewset of what all batches had, in domains that were declared or are sorted."""
+    occurring, places = domains.finished(class_name, given.get(class_name))
+    check_values(class_name, len(occurring), MAX_VALUES)
     n_classes = len(occurring)
     counts, final = {}, {}
     for name in attributes:
-        final[name], rows = domains.finished(name)
+        final[name], rows = domains.finished(name, given.get(name))
+        check_values(name, len(final[name]), max_values)
         counts[name] = parts[name].arranged(rows, places, (len(final[name]), n_classes))
     class_counts = parts[class_name].arranged(np.zeros(1, np.int64), places, (1, n_classes))[0]
     class_counts, counts, labels = in_precedence(class_counts, counts, occurring, classes, class_name)

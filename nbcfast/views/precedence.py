@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from nbcfast._core.dtypes import Longs
+from nbcfast._core.dtypes import Counts
 from nbcfast._core.errors import NoRowsError
 from nbcfast.table import Domain
 from nbcfast.table.values import normalise
+from nbcfast.views.integers import zeros
 
 
 def listed(values: Iterable[object], where: str, in_order: bool = True) -> Domain:
@@ -25,12 +26,12 @@ def listed(values: Iterable[object], where: str, in_order: bool = True) -> Domai
 
 
 def in_precedence(
-    class_counts: Longs,
-    counts: Mapping[str, Longs],
+    class_counts: Counts,
+    counts: Mapping[str, Counts],
     occurring: Domain,
     classes: Iterable[object] | None,
     class_name: str,
-) -> tuple[Longs, dict[str, Longs], Domain]:
+) -> tuple[Counts, dict[str, Counts], Domain]:
     """Class counts, counts and labels with the classes in the precedence asked for."""
     if classes is None:
         if len(occurring) == 0:
@@ -46,8 +47,8 @@ def in_precedence(
         )
     placed = np.flatnonzero(places >= 0)
 
-    def arranged(array: Longs) -> Longs:
-        result = np.zeros((*array.shape[:-1], len(wanted)), np.int64)
+    def arranged(array: Counts) -> Counts:
+        result = zeros((*array.shape[:-1], len(wanted)), array)
         result[..., places[placed]] = array[..., placed]
         return result
 

@@ -17,10 +17,11 @@ from nbcfast._reading.source import AnyTable
 from nbcfast.table import Domain
 from nbcfast.table.values import Value
 from nbcfast.views.aggregated import GroupRows, LabelRows, aggregated
-from nbcfast.views.integers import as_counts, column_sums, total
+from nbcfast.views.given_counts import given_parts
+from nbcfast.views.integers import column_sums, total
 from nbcfast.views.merging import merged_parts
 from nbcfast.views.noise import Noise
-from nbcfast.views.precedence import listed
+from nbcfast.views.redeclared import redeclared
 from nbcfast.views.scoring import order, predict, tied_tuples
 from nbcfast.views.smoothing import smoothed
 from nbcfast.views.tallying import tally_codes
@@ -101,31 +102,7 @@ class Viewset:
         *,
         domains: Mapping[str, Iterable[object]] | None = None,
     ) -> None:
-        counts_of_classes = as_counts(class_counts, "class_counts")
-        if counts_of_classes.ndim != 1 or len(counts_of_classes) == 0:
-            raise ValueError(
-                f"class_counts must be 1-D with at least one class, got shape {counts_of_classes.shape}"
-            )
-        n_classes = len(counts_of_classes)
-        class_domain = listed(range(n_classes) if classes is None else classes, "classes", in_order=False)
-        if len(class_domain) != n_classes:
-            raise ValueError(f"classes must be {n_classes} labels, got {len(class_domain)}")
-        arrays = _named(attribute_counts, attributes)
-        unknown = sorted(set(domains or {}) - set(arrays))
-        if unknown:
-            raise ValueError(f"domains: expected names of {', '.join(map(repr, arrays))}; got {unknown[0]!r}")
-        counts, own_domains = {}, {}
-        for name, obj in arrays.items():
-            where = f"counts of attribute {name!r}"
-            array = as_counts(obj, where)
-            if array.ndim != 2 or array.shape[1] != n_classes:
-                raise ValueError(f"{where} must have shape (values, {n_classes}), got {array.shape}")
-            declared = (domains or {}).get(name, range(len(array)))
-            domain = listed(declared, f"domains[{name!r}]")
-            if len(domain) != len(array):
-                raise ValueError(f"domains[{name!r}] must be {len(array)} values, got {len(domain)}")
-            counts[name], own_domains[name] = array, domain
-        self._set(counts_of_classes, counts, class_domain, own_domains)
+        self._set(*given_parts(class_counts, attribute_counts, classes, attributes, domains))
 
     def _set(
         self,
@@ -253,7 +230,7 @@ class Viewset:
         *,
         classes: Iterable[object] | None = None,
         class_counts: LabelRows | None = None,
-        domains: Mapping[str, Iterable[object]] | None = None,
+        domains: Mapping[str, Iterable[object] | Domain] | None = None,
         declared: bool = False,
         weighted: bool = False,
     ) -> Viewset:
@@ -354,6 +331,31 @@ class Viewset:
         """
         expected = self.class_counts.tolist()
         return all(column_sums(array) == expected for array in self.counts.values())
+
+    def declared(
+        self, domains: Mapping[str, Iterable[object] | Domain], classes: Iterable[object] | None = None
+    ) -> Viewset:
+        """The same views with the domains of some attributes declared.
+
+        Parameters
+        ----------
+        domains : mapping of name -> sequence
+            The values that an attribute may have, in this order. Those that no row has get zeros.
+        classes : sequence, optional
+            Class labels in rising precedence, as of `nbcfast.count`; by default they stay as they are.
+
+        Raises
+        ------
+        ValueError
+            If a value, or a label, of a row is not among these, or there is no such attribute.
+
+        Examples
+        --------
+        >>> views = Viewset([3, 2], {"job": [[3, 0], [0, 2]]}, domains={"job": ["clerk", "cook"]})
+        >>> views.declared({"job": ["cook", "baker", "clerk"]}).counts["job"].tolist()
+        [[0, 2], [0, 0], [3, 0]]
+        """
+        return Viewset.from_parts(*redeclared(self, domains, classes), self.noise, self.weighted)
 
     def smoothed(self, alpha: Numeral) -> Viewset:
         """The views of whole rows whose classifier is exactly Laplace's, with `alpha` added to every count.
@@ -566,29 +568,3 @@ class Viewset:
 
 def _shown(texts: list[str], n: int) -> str:
     return ", ".join([*texts, f".. {n} in all"] if len(texts) < n else texts)
-
-
-def _named(
-    arrays: Mapping[str, npt.ArrayLike] | Sequence[npt.ArrayLike], names: Iterable[str] | None
-) -> dict[str, npt.ArrayLike]:
-    if isinstance(arrays, Mapping):
-        listed = list(arrays.values())
-        names = list(arrays) if names is None else names
-    else:
-        listed = list(arrays)
-    chosen = [f"A{i + 1}" for i in range(len(listed))] if names is None else list(names)
-    for name in chosen:
-        if not isinstance(name, str):
-            raise TypeError(f"attributes must be names, got {name!r}")
-    if len(chosen) != len(listed):
-        raise ValueError(f"attributes must be {len(listed)} names, got {len(chosen)}")
-    result = dict(zip(chosen, listed, strict=True))
-    if len(result) < len(chosen):
-        twice = next(name for name in chosen if chosen.count(name) > 1)
-        raise ValueError(f"attributes must be distinct, got {twice!r} twice")
-    if isinstance(arrays, Mapping):
-        unknown = [name for name in chosen if name not in arrays]
-        if unknown:
-            raise ValueError(f"attributes: expected names of attribute_counts, got {unknown[0]!r}")
-        return {name: arrays[name] for name in chosen}
-    return result
