@@ -64,6 +64,17 @@ class NoColumnError(ValueError):
         return f"{where}expected a column of {listed(self.present)}; got {self.name!r}"
 
 
+class NoRowsError(ValueError):
+    """A table, a stream or a file without a row, where one is needed.
+
+    Examples
+    --------
+    >>> raise NoRowsError("no rows")
+    Traceback (most recent call last):
+    nbcfast._core.errors.NoRowsError: no rows
+    """
+
+
 def expect(argument: object, kind: type, name: str) -> None:
     """TypeError unless the argument `name` is one of these."""
     if not isinstance(argument, kind):

@@ -48,16 +48,19 @@ class GrowingDomains:
             coded[name] = recode(codes, np.maximum(places, 0), max(len(builder), 1))
         return coded
 
-    def finished(self, name: str) -> tuple[Domain, Longs]:
-        """The domain of a column, and the place in it of each value; texts of one number have one place."""
+    def finished(self, name: str, declared: Domain | None = None) -> tuple[Domain, Longs]:
+        """The domain of a column, and the place in it of each value; texts of one number have one place.
+
+        Every value must be in a domain that was declared.
+        """
         builder = self.builders[name]
         # Only now: whether all texts of a column are numbers is known when the last batch has come.
         values = typed(builder.texts(), None, name) if self.texts else None
         if values is None:
-            return builder.finish(None)
+            return builder.finish(declared)
         numbers = DomainBuilder(name)
         first = numbers.add(values)
-        domain, places = numbers.finish(None)
+        domain, places = numbers.finish(declared)
         return domain, places[first]
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from nbcfast._codes import check_weights
 from nbcfast._core.dtypes import Array, Codes, Longs
+from nbcfast._core.errors import NoRowsError
 from nbcfast._core.untyped import Arrow, PyArrow
 from nbcfast._core.validation import whole
 from nbcfast._reading.csv_files import CsvFile, CsvForm, LongRowError, LostRowError, located, read_csv, typed
@@ -27,10 +28,12 @@ from nbcfast.table.arrays import is_arrow
 from nbcfast.table.arrow import (
     check_codes,
     chosen_names,
+    encoded,
     encoded_batches,
     load_pyarrow,
     load_readers,
     open_batches,
+    open_columns,
 )
 from nbcfast.table.elsewhere import refuse_far
 from nbcfast.table.encode import used_values
@@ -187,10 +190,14 @@ def record_batches(obj: AnyTable, where: str, also: str = "") -> Iterator[PyArro
     batches = iter(obj)
     first = next(batches, None)
     if first is None:
-        raise ValueError(f"{where}: expected at least one record batch, got none")
+        raise NoRowsError(f"{where}: expected at least one record batch, got none")
     if not hasattr(first, "schema") or not isinstance(first, load_pyarrow().RecordBatch):
         raise TypeError(f"{expected}, got {type(obj).__name__} of {type(first).__name__}")
     return chain([first], batches)
+
+
+class EmptyFileError(UnreadableError, NoRowsError):
+    """A file without a row."""
 
 
 @dataclass(frozen=True)
@@ -211,10 +218,13 @@ class Source(ABC):
         Whether all values are text, whose types are found at the end, as in a CSV file.
     n_rows : int
         0 where it is not known.
+    names : tuple of str or None
+        The columns that were asked for, or all, once the first batch was; what is empty has some too.
     """
 
     texts = False
     n_rows = 0
+    names: tuple[str, ...] | None = None
 
     def batches(
         self,
@@ -296,7 +306,9 @@ class Stream(Source):
     def encoded(
         self, names: list[str] | None, *, check: bool = True
     ) -> Iterator[dict[str, tuple[Codes, list[Value]]]]:
-        return encoded_batches(self.stream, names, check=check)
+        readers, batches = open_columns(self.stream, names)
+        self.names = tuple(readers)
+        return encoded(readers, batches, check=check)
 
 
 class InMemory(Source):
@@ -370,10 +382,11 @@ class File(Source):
         try:
             skip = self._file.index_names if isinstance(self._file, ParquetFile) else None
             wanted = chosen_names(self._file.names, names, skip)
+            self.names = tuple(wanted)
             with closing(self._file.batches(wanted)) as batches:
                 first = next(batches, None)
                 if first is None:
-                    raise UnreadableError(f"{self.path}: no rows", look_at(self.path))
+                    raise EmptyFileError(f"{self.path}: no rows", look_at(self.path))
                 yield from encoded_batches(chain([first], batches), wanted, check=check)
         except (LongRowError, LostRowError) as error:
             assert isinstance(self._file, CsvFile)

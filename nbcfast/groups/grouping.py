@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
+from nbcfast._core.choices import EMPTY, Empty
 from nbcfast._core.dtypes import Codes, Words
+from nbcfast._core.errors import NoRowsError
+from nbcfast._core.validation import choice
 from nbcfast._reading.distinct import CodedRows, DistinctRows, GrowingDomains
 from nbcfast._reading.source import (
     AnyTable,
@@ -31,15 +34,42 @@ COPIES = 3  # of the groups of a part that exist at once while they are put toge
 MOST_PARTS = 1 << 30  # a part of one in so many groups that is still too large does not get smaller
 
 
+@overload
 def group(
     table: AnyTable,
     by: Iterable[str],
     sensitive: str,
     *,
     weights: str | None = None,
+    empty: Literal["error"] = "error",
     threads: int | None = None,
     progress: Progress | None = None,
-) -> Groups:
+) -> Groups: ...
+
+
+@overload
+def group(
+    table: AnyTable,
+    by: Iterable[str],
+    sensitive: str,
+    *,
+    weights: str | None = None,
+    empty: Empty,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Groups | None: ...
+
+
+def group(
+    table: AnyTable,
+    by: Iterable[str],
+    sensitive: str,
+    *,
+    weights: str | None = None,
+    empty: Empty = "error",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Groups | None:
     """Put the rows with equal values in the columns `by` into one group, and count its sensitive values.
 
     Parameters
@@ -55,6 +85,9 @@ def group(
         The column of the sensitive values.
     weights : str, optional
         The column of the weights; a Table has its own.
+    empty : {"error", "none"}
+        What to do without a row, as in an empty part of a table: refuse it, or give None, which
+        `Groups.merge` and `Statistics.update` pass over.
     threads : int, optional
         By default NBCFAST_THREADS, or all cores, one for less than about 2 MB of codes. The result does not
         depend on it.
@@ -63,12 +96,13 @@ def group(
 
     Returns
     -------
-    Groups
+    Groups, or None
 
     Raises
     ------
     ValueError
-        If there are no rows, a column is missing or named twice, or `sensitive` is in `by`.
+        If there are no rows and `empty` is not "none", a column is missing or named twice, or `sensitive` is
+        in `by`.
 
     Notes
     -----
@@ -82,17 +116,35 @@ def group(
     (2, 1)
     """
     names = group_names(by, sensitive, weights)
+    choice(empty, EMPTY, "empty")
+    try:
+        return _grouped(table, names, sensitive, weights, threads, progress)
+    except NoRowsError:
+        if empty == "none":
+            return None
+        raise
+
+
+def _grouped(
+    table: AnyTable,
+    names: list[str],
+    sensitive: str,
+    weights: str | None,
+    threads: int | None,
+    progress: Progress | None,
+) -> Groups:
+    """The groups of a table, or of what is read batch by batch."""
     source = batches_from(table, weights=weights, columns=[*names, sensitive])
     if not isinstance(source, Table):
         domains = GrowingDomains([*names, sensitive], source.texts)
         rows = _counted(source, domains, weights, threads, progress)
         if rows is None:
-            raise ValueError("no rows")
+            raise NoRowsError("no rows")
         return _groups_of(rows, domains, names, sensitive)
     columns = [source.column(name) for name in names]
     values = source.column(sensitive)
     if source.n_rows == 0:
-        raise ValueError("no rows")
+        raise NoRowsError("no rows")
     return grouped(
         [column.codes for column in columns],
         [column.domain for column in columns],

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.dtypes import Array, Bools, Codes, Longs, UInt32s, Words
+from nbcfast._core.errors import NoRowsError
 from nbcfast._core.validation import whole
 from nbcfast._reading.pairs import sorted_pairs, unpacked
 from nbcfast._wire.messages import printable
@@ -190,11 +191,11 @@ class Groups(Measures):
         return SetGroups(groups, sets)
 
     @staticmethod
-    def merge(parts: Iterable[Groups]) -> Groups:
+    def merge(parts: Iterable[Groups | None]) -> Groups:
         """The groups of all parts together: counts of the same group and value are added.
 
         Groups are the same if their labels are. The order of the parts does not matter; domains that are
-        not equal give the sorted union.
+        not equal give the sorted union. None is a part without rows, as ``group(.., empty="none")`` gives it.
 
         Examples
         --------
@@ -202,12 +203,14 @@ class Groups(Measures):
         array([[1, 3],
                [4, 0]])
         """
-        listed = list(parts)
-        if not listed:
-            raise ValueError("parts: expected at least one Groups, got none")
-        for part in listed:
-            if not isinstance(part, Groups):
+        listed = []
+        for part in parts:
+            if isinstance(part, Groups):
+                listed.append(part)
+            elif part is not None:
                 raise TypeError(f"parts: expected Groups, got {type(part).__name__}")
+        if not listed:
+            raise NoRowsError("parts: expected at least one Groups, got none")
         first = listed[0]
         for part in listed[1:]:
             if (part.by, part.sensitive) != (first.by, first.sensitive):

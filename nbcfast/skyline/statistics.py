@@ -85,19 +85,25 @@ class Statistics:
         self._kernels = {}
 
     def update(
-        self, groups: Groups | SetGroups, *, threads: int | None = None, progress: Progress | None = None
+        self,
+        groups: Groups | SetGroups | None,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
     ) -> Statistics:
         """Look at complete groups; returns itself.
 
         Parameters
         ----------
-        groups : Groups or SetGroups
-            Of which no part is anywhere else.
+        groups : Groups, SetGroups or None
+            Of which no part is anywhere else. None is a part without rows, and changes nothing.
         threads : int, optional
             By default NBCFAST_THREADS, or all cores, one for little work. The result does not depend on it.
         progress : callable, optional
             Called as progress(done_groups, all_groups).
         """
+        if groups is None:
+            return self
         if isinstance(groups, SetGroups):
             vn, tw, mo = groups.tables(self.ls, progress)
             tables = Scanned(

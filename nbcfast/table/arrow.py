@@ -432,7 +432,13 @@ def encoded_batches(
     last where there are nulls. Codes are the dictionary indices themselves, without a copy, where there are
     no nulls.
     """
-    readers, batches = open_columns(obj, names)
+    yield from encoded(*open_columns(obj, names), check=check)
+
+
+def encoded(
+    readers: Mapping[str, ColumnReader], batches: Iterable[Mapping[str, PyArrow]], *, check: bool = True
+) -> Iterator[dict[str, tuple[Codes, list[Value]]]]:
+    """`encoded_batches` of columns that are open."""
     for batch in batches:
         yield {name: readers[name].encode(array, check=check) for name, array in batch.items()}
 

@@ -82,7 +82,7 @@ class Table:
     def __init__(
         self,
         obj: "Table | Mapping[str, object] | Arrow",
-        domains: Mapping[str, Iterable[object]] | None = None,
+        domains: Mapping[str, Iterable[object] | Domain] | None = None,
         weights: npt.ArrayLike | str | None = None,
     ) -> None:
         refuse_far(obj, "table")
@@ -505,7 +505,7 @@ def declared_domains(
     return declared
 
 
-def _redeclared(table: Table, domains: Mapping[str, Iterable[object]] | None) -> dict[str, Column]:
+def _redeclared(table: Table, domains: Mapping[str, Iterable[object] | Domain] | None) -> dict[str, Column]:
     """The columns of a table, some in declared domains."""
     columns = {name: table.column(name) for name in table.names}
     for name, domain in declared_domains(domains, table.names).items():

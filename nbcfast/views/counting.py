@@ -3,26 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
+from nbcfast._core.choices import EMPTY, Empty
 from nbcfast._core.dtypes import Array, Longs
-from nbcfast._core.validation import whole
+from nbcfast._core.errors import NoRowsError
+from nbcfast._core.validation import choice, whole
 from nbcfast._reading.distinct import GrowingDomains
 from nbcfast._reading.source import AnyTable, Source, batches_from, expect_own_weights
 from nbcfast.frames import Frame
 from nbcfast.table import Domain, Table
 from nbcfast.table.arrow import check_codes
 from nbcfast.table.encode import recode, used_values
+from nbcfast.table.table import declared_domains
 from nbcfast.table.values import Value
+from nbcfast.views.precedence import check_values, in_precedence, no_classes
 from nbcfast.views.tallying import MAX_VALUES, tally
-from nbcfast.views.viewset import Viewset, listed
+from nbcfast.views.viewset import Viewset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from nbcfast._core.threads import Progress
+
+
+@overload
+def count(
+    table: AnyTable,
+    class_name: str,
+    attributes: Iterable[str] | None = None,
+    classes: Iterable[object] | None = None,
+    *,
+    domains: Mapping[str, Iterable[object] | Domain] | None = None,
+    weights: str | None = None,
+    max_values: int = MAX_VALUES,
+    empty: Literal["error"] = "error",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Viewset: ...
+
+
+@overload
+def count(
+    table: AnyTable,
+    class_name: str,
+    attributes: Iterable[str] | None = None,
+    classes: Iterable[object] | None = None,
+    *,
+    domains: Mapping[str, Iterable[object] | Domain] | None = None,
+    weights: str | None = None,
+    max_values: int = MAX_VALUES,
+    empty: Empty,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Viewset | None: ...
 
 
 def count(
@@ -31,11 +67,13 @@ def count(
     attributes: Iterable[str] | None = None,
     classes: Iterable[object] | None = None,
     *,
+    domains: Mapping[str, Iterable[object] | Domain] | None = None,
     weights: str | None = None,
     max_values: int = MAX_VALUES,
+    empty: Empty = "error",
     threads: int | None = None,
     progress: Progress | None = None,
-) -> Viewset:
+) -> Viewset | None:
     """Count a table: how many rows each class has, and each value of each attribute with each class.
 
     Parameters
@@ -51,10 +89,15 @@ def count(
     classes : iterable, optional
         Class labels in rising precedence; by default the domain of the class column, which is sorted unless
         it was declared. Labels without a row may be named; every label of a row must be.
+    domains : mapping of name -> sequence, optional
+        The values that an attribute, or the class, may have, in this order, as of a Table.
     weights : str, optional
         The column of the weights; a Table has its own.
     max_values : int
         An attribute with more values is refused; `Table.bin` makes fewer.
+    empty : {"error", "none"}
+        What to do without a row and without declared classes, as an empty part of a table is: refuse it, or
+        give None, which `views.total` passes over.
     threads : int, optional
         By default NBCFAST_THREADS, or all cores, one for less than about 2 MB of codes. The result does not
         depend on it.
@@ -63,13 +106,13 @@ def count(
 
     Returns
     -------
-    Viewset
+    Viewset, or None
 
     Raises
     ------
     ValueError
-        If a column is missing or named twice, an attribute has too many values, or a label of a row is not
-        among `classes`.
+        If a column is missing or named twice, an attribute has too many values or one that is not in its
+        declared domain, or a label of a row is not among `classes`.
 
     Examples
     --------
@@ -81,19 +124,44 @@ def count(
     named = None if attributes is None else _names(attributes, class_name)
     if weights is not None and weights in (class_name, *(named or ())):
         raise ValueError(f"weights: {weights!r} is the class or an attribute as well")
-    if isinstance(table, Frame):
-        expect_own_weights(weights, "Frame")
-        return _count_frame(table, class_name, named, classes, max_values, threads, progress)
-    source = batches_from(table, weights=weights)
-    if not isinstance(source, Table):
-        return _count_batches(source, class_name, named, classes, weights, max_values, threads, progress)
-    table = source
+    choice(empty, EMPTY, "empty")
+    given = declared_domains(domains)
+    try:
+        if isinstance(table, Frame):
+            expect_own_weights(weights, "Frame")
+            return _count_frame(table, class_name, named, classes, given, max_values, threads, progress)
+        source = batches_from(table, weights=weights)
+        if isinstance(source, Table):
+            return _count_table(source, class_name, named, classes, given, max_values, threads, progress)
+        return _count_batches(
+            source, class_name, named, classes, given, weights, max_values, threads, progress
+        )
+    except NoRowsError:
+        if empty == "none":
+            return None
+        raise
+
+
+def _count_table(
+    table: Table,
+    class_name: str,
+    named: list[str] | None,
+    classes: Iterable[object] | None,
+    given: dict[str, Domain],
+    max_values: int,
+    threads: int | None,
+    progress: Progress | None,
+) -> Viewset:
+    """Count the columns of a table, all of whose codes are in memory."""
     class_column = table.column(class_name)
     chosen = [name for name in table.names if name != class_name] if named is None else named
+    if given:
+        table = Table(table.select([*chosen, class_name]), given)
+        class_column = table.column(class_name)
     columns = [table.column(name) for name in chosen]
     for name, column in zip(chosen, columns, strict=True):
-        _check_values(name, len(column.domain), max_values)
-    _check_values(class_name, len(class_column.domain), MAX_VALUES)
+        check_values(name, len(column.domain), max_values)
+    check_values(class_name, len(class_column.domain), MAX_VALUES)
     class_counts, counts = tally(
         [column.codes for column in columns],
         [len(column.domain) for column in columns],
@@ -105,14 +173,12 @@ def count(
         progress=progress,
     )
     domains = {name: column.domain for name, column in zip(chosen, columns, strict=True)}
-    return _with_classes(
-        class_counts,
-        dict(zip(chosen, counts, strict=True)),
-        class_column.domain,
-        domains,
-        classes,
-        class_name,
-        table.weights is not None,
+    named_counts = dict(zip(chosen, counts, strict=True))
+    class_counts, named_counts, class_domain = in_precedence(
+        class_counts, named_counts, class_column.domain, classes, class_name
+    )
+    return Viewset.from_parts(
+        class_counts, named_counts, class_domain, domains, weighted=table.weights is not None
     )
 
 
@@ -121,15 +187,17 @@ def _count_frame(
     class_name: str,
     attributes: list[str] | None,
     classes: Iterable[object] | None,
+    given: dict[str, Domain],
     max_values: int,
     threads: int | None,
     progress: Progress | None,
 ) -> Viewset:
     """Count what an engine has counted: each attribute is in one of its answers, beside the class."""
     names = [name for name in frame.names if name != class_name] if attributes is None else attributes
+    declared_domains(given, [*names, class_name])
     labels = classes if classes is None else list(classes)
     parts = [
-        count(table, class_name, classes=labels, max_values=max_values, threads=threads)
+        _count_table(table, class_name, None, labels, _of(given, table), max_values, threads, None)
         for table in frame.packs(names, [class_name])
     ]
     counts = {name: array for part in parts for name, array in part.counts.items()}
@@ -146,6 +214,11 @@ def _count_frame(
     )
 
 
+def _of(given: dict[str, Domain], table: Table) -> dict[str, Domain]:
+    """The declared domains of the columns of a table."""
+    return {name: domain for name, domain in given.items() if name in table.names}
+
+
 def _names(attributes: Iterable[str], class_name: str) -> list[str]:
     if isinstance(attributes, str):
         raise TypeError(f"attributes must be a sequence of names, got the text {attributes!r}")
@@ -156,51 +229,6 @@ def _names(attributes: Iterable[str], class_name: str) -> list[str]:
         if name == class_name:
             raise ValueError(f"the class {name!r} cannot be an attribute as well")
     return names
-
-
-def _check_values(name: str, n_values: int, max_values: int) -> None:
-    if n_values > max_values:
-        raise ValueError(
-            f"column {name!r} has {n_values} values, expected at most {max_values}: leave it out, or make "
-            f"intervals with table.bin({name!r}, edges | quantiles=... | width=...)"
-        )
-
-
-def _with_classes(
-    class_counts: Longs,
-    counts: Mapping[str, Longs],
-    occurring: Domain,
-    domains: dict[str, Domain],
-    classes: Iterable[object] | None,
-    class_name: str,
-    weighted: bool,
-) -> Viewset:
-    """The viewset with the classes in the precedence asked for."""
-    if classes is None:
-        if len(occurring) == 0:
-            raise _no_classes(class_name)
-        return Viewset.from_parts(class_counts, dict(counts), occurring, domains, weighted=weighted)
-    wanted = listed(classes, "classes", in_order=False)
-    if len(wanted) == 0:
-        raise ValueError("classes must be at least one label, got no classes")
-    places = occurring.positions_in(wanted)
-    for position in np.flatnonzero((places < 0) & (class_counts > 0)).tolist():
-        raise ValueError(
-            f"classes must name every label of {class_name!r}, {occurring.values[position]!r} is missing"
-        )
-    placed = np.flatnonzero(places >= 0)
-
-    def arranged(array: Longs) -> Longs:
-        result = np.zeros((*array.shape[:-1], len(wanted)), np.int64)
-        result[..., places[placed]] = array[..., placed]
-        return result
-
-    ordered = {name: arranged(array) for name, array in counts.items()}
-    return Viewset.from_parts(arranged(class_counts), ordered, wanted, domains, weighted=weighted)
-
-
-def _no_classes(class_name: str) -> ValueError:
-    return ValueError(f"column {class_name!r} has no rows and no declared domain: no classes")
 
 
 def _compact(codes: Array, values: list[Value], n_rows: int) -> tuple[Array, list[Value]]:
@@ -235,7 +263,9 @@ class _Growing:
     def arranged(self, rows: Longs, columns: Longs, shape: tuple[int, int]) -> Longs:
         result = np.zeros(shape, np.int64)
         cells, counts = np.ix_(rows, columns), self.counts[: len(rows), : len(columns)]
-        if shape == counts.shape:
+        if not counts.size:
+            return result
+        if all(len(np.unique(places)) == len(places) for places in (rows, columns)):
             result[cells] = counts
         else:  # two texts of a file that are one number have one place
             np.add.at(result, cells, counts)
@@ -247,6 +277,7 @@ def _count_batches(
     class_name: str,
     attributes: list[str] | None,
     classes: Iterable[object] | None,
+    given: dict[str, Domain],
     weights: str | None,
     max_values: int,
     threads: int | None,
@@ -261,14 +292,13 @@ def _count_batches(
         if class_name not in columns:
             raise ValueError(f"expected a column of {', '.join(map(repr, columns))}; got {class_name!r}")
         if domains is None:
-            domains = GrowingDomains((name for name in columns if name != weights), source.texts)
-            parts = {name: _Growing() for name in domains.builders}
+            domains = _growing(source, columns, weights, parts)
         builders = domains.builders
         names = [name for name in builders if name != class_name]
         try:
             columns = {name: _compact(*columns[name], batch.n_rows) for name in builders}
             labels = columns[class_name][1]
-            _check_values(class_name, len(labels), MAX_VALUES)
+            check_values(class_name, len(labels), MAX_VALUES)
             class_counts, counts = tally(
                 [columns[name][0] for name in names],
                 [len(columns[name][1]) for name in names],
@@ -289,17 +319,47 @@ def _count_batches(
             used = array.any(axis=1)
             rows = np.flatnonzero(used)
             at = builders[name].add(columns[name][1], used)[rows]
-            _check_values(name, len(builders[name]), max_values)
+            check_values(name, len(builders[name]), max_values)
             parts[name].add(at, places, array[np.ix_(rows, seen)])
-        _check_values(class_name, len(builders[class_name]), MAX_VALUES)
+        check_values(class_name, len(builders[class_name]), MAX_VALUES)
     if domains is None:
-        raise _no_classes(class_name)
-    class_domain, places = domains.finished(class_name)
-    n_classes = len(class_domain)
-    result, final = {}, {}
-    for name in attributes if attributes is not None else [name for name in parts if name != class_name]:
-        final[name], rows = domains.finished(name)
-        result[name] = parts[name].arranged(rows, places, (len(final[name]), n_classes))
+        if source.names is None or class_name not in source.names:
+            raise no_classes(class_name)
+        domains = _growing(source, source.names, weights, parts)
+    declared_domains(given, domains.builders)
+    chosen = attributes if attributes is not None else [name for name in parts if name != class_name]
+    # A source has no weights of its own.
+    return _viewset_of(domains, parts, class_name, chosen, classes, given, max_values, weights is not None)
+
+
+def _growing(
+    source: Source, names: Iterable[str], weights: str | None, parts: dict[str, _Growing]
+) -> GrowingDomains:
+    """The domains of all columns but the weights, and `parts` with the counts of each: nothing yet."""
+    domains = GrowingDomains((name for name in names if name != weights), source.texts)
+    parts.update({name: _Growing() for name in domains.builders})
+    return domains
+
+
+def _viewset_of(
+    domains: GrowingDomains,
+    parts: dict[str, _Growing],
+    class_name: str,
+    attributes: list[str],
+    classes: Iterable[object] | None,
+    given: dict[str, Domain],
+    max_values: int,
+    weighted: bool,
+) -> Viewset:
+    """The viewset of what all batches had, in domains that were declared or are sorted."""
+    occurring, places = domains.finished(class_name, given.get(class_name))
+    check_values(class_name, len(occurring), MAX_VALUES)
+    n_classes = len(occurring)
+    counts, final = {}, {}
+    for name in attributes:
+        final[name], rows = domains.finished(name, given.get(name))
+        check_values(name, len(final[name]), max_values)
+        counts[name] = parts[name].arranged(rows, places, (len(final[name]), n_classes))
     class_counts = parts[class_name].arranged(np.zeros(1, np.int64), places, (1, n_classes))[0]
-    weighted = weights is not None  # a source has no weights of its own
-    return _with_classes(class_counts, result, class_domain, final, classes, class_name, weighted)
+    class_counts, counts, labels = in_precedence(class_counts, counts, occurring, classes, class_name)
+    return Viewset.from_parts(class_counts, counts, labels, final, weighted=weighted)

@@ -15,10 +15,13 @@ from nbcfast._core.numbers import Numeral, number_text
 from nbcfast._core.untyped import Document
 from nbcfast._reading.source import AnyTable
 from nbcfast.table import Domain
-from nbcfast.table.values import Value, normalise
-from nbcfast.views.integers import as_counts, column_sums, total
-from nbcfast.views.merging import merged_counts, places
+from nbcfast.table.values import Value
+from nbcfast.views.aggregated import GroupRows, LabelRows, aggregated
+from nbcfast.views.given_counts import given_parts
+from nbcfast.views.integers import column_sums, total
+from nbcfast.views.merging import merged_parts
 from nbcfast.views.noise import Noise
+from nbcfast.views.redeclared import redeclared
 from nbcfast.views.scoring import order, predict, tied_tuples
 from nbcfast.views.smoothing import smoothed
 from nbcfast.views.tallying import tally_codes
@@ -99,31 +102,7 @@ class Viewset:
         *,
         domains: Mapping[str, Iterable[object]] | None = None,
     ) -> None:
-        counts_of_classes = as_counts(class_counts, "class_counts")
-        if counts_of_classes.ndim != 1 or len(counts_of_classes) == 0:
-            raise ValueError(
-                f"class_counts must be 1-D with at least one class, got shape {counts_of_classes.shape}"
-            )
-        n_classes = len(counts_of_classes)
-        class_domain = listed(range(n_classes) if classes is None else classes, "classes", in_order=False)
-        if len(class_domain) != n_classes:
-            raise ValueError(f"classes must be {n_classes} labels, got {len(class_domain)}")
-        arrays = _named(attribute_counts, attributes)
-        unknown = sorted(set(domains or {}) - set(arrays))
-        if unknown:
-            raise ValueError(f"domains: expected names of {', '.join(map(repr, arrays))}; got {unknown[0]!r}")
-        counts, own_domains = {}, {}
-        for name, obj in arrays.items():
-            where = f"counts of attribute {name!r}"
-            array = as_counts(obj, where)
-            if array.ndim != 2 or array.shape[1] != n_classes:
-                raise ValueError(f"{where} must have shape (values, {n_classes}), got {array.shape}")
-            declared = (domains or {}).get(name, range(len(array)))
-            domain = listed(declared, f"domains[{name!r}]")
-            if len(domain) != len(array):
-                raise ValueError(f"domains[{name!r}] must be {len(array)} values, got {len(domain)}")
-            counts[name], own_domains[name] = array, domain
-        self._set(counts_of_classes, counts, class_domain, own_domains)
+        self._set(*given_parts(class_counts, attribute_counts, classes, attributes, domains))
 
     def _set(
         self,
@@ -243,6 +222,65 @@ class Viewset:
             weighted=weights is not None,
         )
 
+    @classmethod
+    def from_groups(
+        cls,
+        groups: Mapping[str, GroupRows],
+        class_name: str = "class",
+        *,
+        classes: Iterable[object] | None = None,
+        class_counts: LabelRows | None = None,
+        domains: Mapping[str, Iterable[object] | Domain] | None = None,
+        declared: bool = False,
+        weighted: bool = False,
+    ) -> Viewset:
+        """The views of rows that were grouped already, as by ``GROUP BY value, class`` for each attribute.
+
+        They equal those that `nbcfast.count` makes of the ungrouped rows, and add to such.
+
+        Parameters
+        ----------
+        groups : mapping of name -> groups
+            Of each attribute a tuple (values, classes, numbers) of sequences, or Arrow data or a Table with
+            these three columns in this order; a Table of two with weights has its numbers in them. Rows of
+            the same value and class add up, and their order does not matter. Numbers are integers of 64
+            bits, or decimals of scale 0; one of 0 counts for nothing.
+        class_name : str
+            The name of the class, for `domains` and errors; Arrow data may have no other column so named.
+        classes : iterable, optional
+            Class labels in rising precedence, as of `nbcfast.count`.
+        class_counts : (labels, numbers), Arrow data or Table, optional
+            How many rows each class has. Needed without attributes; with some it must agree with them.
+        domains : mapping of name -> sequence, optional
+            The values that an attribute, or the class, may have, in this order.
+        declared : bool
+            Whether all other domains are declared: the values of the groups, those of a number of 0 as well.
+            By default they are the sorted values that occur.
+        weighted : bool
+            Whether a row may count for more than one: numbers are sums of weights.
+
+        Returns
+        -------
+        Viewset
+
+        Raises
+        ------
+        ValueError
+            If attributes have other class counts than each other, a value is not in its domain, numbers are
+            negative or too large, or a column is not there.
+        TypeError
+            If numbers are not integers, or the values of a column of one kind.
+
+        Examples
+        --------
+        >>> groups = {"job": (["cook", "clerk", "cook"], ["no", "no", "yes"], [1, 1, 1])}
+        >>> views = Viewset.from_groups(groups, "ill")
+        >>> views.domain("job"), views.counts["job"].tolist()
+        (('clerk', 'cook'), [[1, 0], [1, 1]])
+        """
+        parts = aggregated(groups, class_name, classes, class_counts, domains, declared)
+        return cls.from_parts(*parts, weighted=weighted)
+
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Viewset does not change: cannot set {name}")
 
@@ -293,6 +331,31 @@ class Viewset:
         """
         expected = self.class_counts.tolist()
         return all(column_sums(array) == expected for array in self.counts.values())
+
+    def declared(
+        self, domains: Mapping[str, Iterable[object] | Domain], classes: Iterable[object] | None = None
+    ) -> Viewset:
+        """The same views with the domains of some attributes declared.
+
+        Parameters
+        ----------
+        domains : mapping of name -> sequence
+            The values that an attribute may have, in this order. Those that no row has get zeros.
+        classes : sequence, optional
+            Class labels in rising precedence, as of `nbcfast.count`; by default they stay as they are.
+
+        Raises
+        ------
+        ValueError
+            If a value, or a label, of a row is not among these, or there is no such attribute.
+
+        Examples
+        --------
+        >>> views = Viewset([3, 2], {"job": [[3, 0], [0, 2]]}, domains={"job": ["clerk", "cook"]})
+        >>> views.declared({"job": ["cook", "baker", "clerk"]}).counts["job"].tolist()
+        [[0, 2], [0, 0], [3, 0]]
+        """
+        return Viewset.from_parts(*redeclared(self, domains, classes), self.noise, self.weighted)
 
     def smoothed(self, alpha: Numeral) -> Viewset:
         """The views of whole rows whose classifier is exactly Laplace's, with `alpha` added to every count.
@@ -349,7 +412,7 @@ class Viewset:
         """
         if not isinstance(other, Viewset):
             return NotImplemented
-        return self._merged(other, subtract=False)
+        return Viewset.from_parts(*merged_parts(self, other, False), weighted=self.weighted or other.weighted)
 
     def __sub__(self, other: object) -> Viewset:
         """The views without the rows of the other, all of which must be among these. Neither may have noise.
@@ -358,52 +421,7 @@ class Viewset:
         """
         if not isinstance(other, Viewset):
             return NotImplemented
-        return self._merged(other, subtract=True)
-
-    def _merged(self, other: Viewset, subtract: bool) -> Viewset:
-        if self.noise is not None or other.noise is not None:
-            raise ValueError(
-                "views with noise are not merged: what their noise gives holds for the rows of one of them "
-                "alone. Add or subtract the exact views first, and make noisy counts of the result"
-            )
-        if set(self.attributes) != set(other.attributes):
-            odd = sorted(set(self.attributes) ^ set(other.attributes))[0]
-            raise ValueError(f"expected viewsets of the same attributes, got {odd!r} in one of them")
-        class_domain = Domain.joined(self.class_domain, other.class_domain, where="classes")
-        columns = places(self.class_domain, other.class_domain, class_domain)
-        n_classes = len(class_domain)
-
-        counts, domains = {}, {}
-        for name, array in self.counts.items():
-            mine, theirs = self.domains[name], other.domains[name]
-            domain = Domain.joined(mine, theirs, where=f"attribute {name!r}")
-            rows = places(mine, theirs, domain)
-            shape = (len(domain), n_classes)
-            merged = merged_counts(
-                array, other.counts[name], rows, columns, shape, subtract, f"attribute {name!r}"
-            )
-            if subtract and domain.may_shrink:
-                kept = domain.kept((merged != 0).any(axis=1))
-                if len(kept) < len(domain):
-                    merged, domain = merged[kept], domain.subset(kept)
-            counts[name], domains[name] = merged, domain
-        one = np.zeros(1, np.int64)
-        class_counts = merged_counts(
-            self.class_counts[np.newaxis],
-            other.class_counts[np.newaxis],
-            (one, one),
-            columns,
-            (1, n_classes),
-            subtract,
-            "classes",
-        )[0]
-        if subtract and class_domain.may_shrink:
-            kept = class_domain.kept(class_counts != 0)
-            if 0 < len(kept) < n_classes:
-                class_counts, class_domain = class_counts[kept], class_domain.subset(kept)
-                counts = {name: np.ascontiguousarray(array[:, kept]) for name, array in counts.items()}
-        weighted = self.weighted or other.weighted
-        return Viewset.from_parts(class_counts, counts, class_domain, domains, weighted=weighted)
+        return Viewset.from_parts(*merged_parts(self, other, True), weighted=self.weighted or other.weighted)
 
     def predict(
         self,
@@ -550,41 +568,3 @@ class Viewset:
 
 def _shown(texts: list[str], n: int) -> str:
     return ", ".join([*texts, f".. {n} in all"] if len(texts) < n else texts)
-
-
-def listed(values: Iterable[object], where: str, in_order: bool = True) -> Domain:
-    """A declared domain in exactly this order: the rows of an array go with it.
-
-    Intervals may stand in another order than theirs without `in_order`: that of classes is the precedence.
-    """
-    labels = values if isinstance(values, (str, bytes, range)) else list(values)
-    domain = Domain.of(labels, where=where, in_order=in_order)
-    if domain.tail and tuple(normalise(labels, where)[1][-len(domain.tail) :]) != domain.tail:
-        raise ValueError(f"{where}: None and then SUPPRESSED come last, got {labels!r}")
-    return domain
-
-
-def _named(
-    arrays: Mapping[str, npt.ArrayLike] | Sequence[npt.ArrayLike], names: Iterable[str] | None
-) -> dict[str, npt.ArrayLike]:
-    if isinstance(arrays, Mapping):
-        listed = list(arrays.values())
-        names = list(arrays) if names is None else names
-    else:
-        listed = list(arrays)
-    chosen = [f"A{i + 1}" for i in range(len(listed))] if names is None else list(names)
-    for name in chosen:
-        if not isinstance(name, str):
-            raise TypeError(f"attributes must be names, got {name!r}")
-    if len(chosen) != len(listed):
-        raise ValueError(f"attributes must be {len(listed)} names, got {len(chosen)}")
-    result = dict(zip(chosen, listed, strict=True))
-    if len(result) < len(chosen):
-        twice = next(name for name in chosen if chosen.count(name) > 1)
-        raise ValueError(f"attributes must be distinct, got {twice!r} twice")
-    if isinstance(arrays, Mapping):
-        unknown = [name for name in chosen if name not in arrays]
-        if unknown:
-            raise ValueError(f"attributes: expected names of attribute_counts, got {unknown[0]!r}")
-        return {name: arrays[name] for name in chosen}
-    return result
