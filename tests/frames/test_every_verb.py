@@ -24,6 +24,7 @@ MENU = {
     "age": [{"edges": [None, 40, None]}, {"edges": [None, 30, 50, None]}],
     "job": [{"values": ["clerk", "cook", "smith"]}, {"out": True}],
 }
+DECLARED = {"job": ["clerk", "cook", "smith"], "zone": [0, 1, 2, 3], "sex": ["f", "m"], "ill": ["no", "yes"]}
 SCHEME = response.KaryScheme("0.8", {"job": ["clerk", "cook", "smith"], "ill": ["no", "yes"]})
 TEMPLATES = [
     templates.Template(("job", "zone"), ("ill", "yes"), "3/5"),
@@ -71,6 +72,15 @@ def published(made):
 
 
 def followed(table):
+    """The weights of rows are told to a window by the name of a column."""
+    if isinstance(table, nbcfast.Table) and table.weights is not None:
+        columns = {name: table[name] for name in table.names}
+        window = streams.Window(
+            "ill", DAYS, by="day", width="7 days", n_blocks=8, attributes=["job", "zone"], weights="people"
+        )
+        window.add({**columns, "people": table.weights})
+        window.move("2026-04-01")
+        return window.views
     window = streams.Window("ill", DAYS, by="day", width="7 days", n_blocks=8, attributes=["job", "zone"])
     window.add(table)
     window.move("2026-04-01")
@@ -251,12 +261,14 @@ def advised(table, **rest):
 
 
 def agreed(table):
-    return nbcfast.dp.agreement(VIEWS, table, epsilon="1/5", coins=Coins(b"\x21" * 32)).shares
+    declared = nbcfast.count(ROWS, "ill", COUNTED, domains=DECLARED)
+    return nbcfast.dp.agreement(declared, table, epsilon="1/5", coins=Coins(b"\x21" * 32)).shares
 
 
 def simulated(train, test):
     rng = np.random.default_rng(3)
-    return response.simulate(train, test, SCHEME, "ill", repetitions=5, rng=rng).tolist()
+    scheme = response.KaryScheme("0.8", {"job": ["clerk", "cook", "smith"]})
+    return response.simulate(train, test, scheme, "ill", repetitions=5, rng=rng).tolist()
 
 
 def classifier():
@@ -271,7 +283,9 @@ def gated(folder, rows, **beside):
         "release": {"class": "ill", "amplification": 8},
         "limits": {"max_found": 100, "membership_auc": "0.99"},
     }
-    return {**nbcfast.gate(folder, policy, **beside).to_dict(), "path": None}
+    found = nbcfast.gate(folder, policy, **beside).to_dict()
+    found["path"] = found["verification"]["path"] = None
+    return found
 
 
 def verified_list(tuples, folder):
