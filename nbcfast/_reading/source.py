@@ -55,8 +55,8 @@ CSV_BLOCK = 16 << 20  # bytes; a row must fit
 MEMORY_ROWS = 1 << 20  # of a table in memory, at a time
 UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 10**3, "MB": 10**6, "GB": 10**9}
 A_TABLE = (
-    "a Table, a Frame, a mapping of column names to values, anything with __arrow_c_stream__, an iterable of "
-    "record batches, or the path of a file (.csv, .tsv, .parquet ..)"
+    "a Table, a mapping of column names to values, anything with __arrow_c_stream__, an iterable of record "
+    "batches, or the path of a file (.csv, .tsv, .parquet ..)"
 )
 
 
