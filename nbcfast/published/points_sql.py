@@ -48,13 +48,10 @@ def class_of(points: PointsTable, dialect: Dialect, unseen: Unseen, table: str |
             taken,
         )
         return "\n".join(lines)
-    listed = [literal(label_value(label), dialect) for label in points.classes]
-    if points.threshold is not None:
-        listed.reverse()  # the first class is that of large totals, and false comes before true
-    labels = ", ".join(listed)
+    labels = [literal(label_value(label), dialect) for label in points.classes]
     if points.threshold is not None:
         reached = f"{_total(points, 0, dialect, unseen, table)} >= {points.threshold}"
-        return _looked_up(labels, f"CAST({reached} AS INT)", dialect)
+        return _looked_up(labels[::-1], reached, dialect)  # false comes before true
     return _looked_up(labels, _largest(points, dialect, unseen, table), dialect)
 
 
@@ -66,11 +63,13 @@ def expect_asked(dialect: Dialect, unseen: Unseen) -> None:
         expect_raises(dialect, "null")
 
 
-def _looked_up(labels: str, place: str, dialect: Dialect) -> str:
+def _looked_up(labels: Sequence[str], place: str, dialect: Dialect) -> str:
     """The label at a place that is counted from 0; NULL where that is NULL."""
     if dialect == "spark":
-        return f"element_at(array({labels}), 1 + {place})"
-    return f"list_extract([{labels}], 1 + {place})"
+        # Of an array of labels Spark holds that no look-up is NULL, and gives some label where the place is.
+        listed = ", ".join(f"{number}, {label}" for number, label in enumerate(labels))
+        return f"map({listed})[CAST({place} AS INT)]"
+    return f"list_extract([{', '.join(labels)}], 1 + CAST({place} AS INT))"
 
 
 def _largest(points: PointsTable, dialect: Dialect, unseen: Unseen, table: str | None) -> str:
@@ -86,7 +85,7 @@ def _largest(points: PointsTable, dialect: Dialect, unseen: Unseen, table: str |
         total = _total(points, c, dialect, "null" if c else unseen, table, shift)
         keys.append(f"CAST({total} AS {type_of_keys}) * {n} + {c}")
     largest = keys[0] if n == 1 else f"greatest({', '.join(keys)})"
-    return f"CAST(({largest}) % {n} AS INT)"
+    return f"({largest}) % {n}"
 
 
 def _total(
