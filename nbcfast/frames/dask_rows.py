@@ -10,6 +10,7 @@ from nbcfast.table.arrow import load_pyarrow
 from nbcfast.table.table import Table, concat
 
 TOGETHER = 8  # parts that are added up at once
+LOOKED_INTO = 3  # parts, until one has rows
 
 Part = list[Table | None]  # the distinct rows of each set; None where there are no rows
 
@@ -36,9 +37,16 @@ class DaskRows(Engine):
     def collated(self, places: Sequence[int]) -> list[int]:
         return []  # texts are equal letter by letter
 
-    def first(self, places: Sequence[int], n_rows: int) -> PyArrow:
-        rows = self.chosen(places).head(n_rows, npartitions=1, compute=True)
-        return load_pyarrow().Table.from_pandas(_renamed(rows, places), preserve_index=False)
+    def first(self, places: Sequence[int], n_rows: int) -> PyArrow | None:
+        pa = load_pyarrow()
+        for part in self.chosen(places).to_delayed()[:LOOKED_INTO]:
+            rows = part.head(n_rows).compute()
+            if len(rows):
+                try:
+                    return pa.Table.from_pandas(_renamed(rows, places), preserve_index=False)
+                except pa.ArrowException:  # of objects of several kinds: whoever counts them says so
+                    return None
+        return None
 
     def chosen(self, places: Sequence[int]) -> Dask:
         """The frame of these columns: of a file no others are read."""

@@ -54,7 +54,9 @@ def _weights(found: PyArrow) -> Longs:
     pa = load_pyarrow()
     if LEAST in found.column_names and found.num_rows:
         if pa.compute.any(pa.compute.not_equal(found.column(PRESENT), found.column(ROWS))).as_py():
-            raise ValueError("weights: expected integers of at least 1 and below 2^63, got a null or a larger one")
+            raise ValueError(
+                "weights: expected integers of at least 1 and below 2^63, got a null or a larger one"
+            )
         least = pa.compute.min(found.column(LEAST)).as_py()
         if least < 1:
             raise ValueError(f"weights: expected integers of at least 1, got {least}")

@@ -219,9 +219,7 @@ class Frame:
         except TooManyRowsError as error:
             raise TooManyRowsError(keys.index(sets[error.place])) from None
         names_of = [[self._engine.names[place] for place in one] for one in sets]
-        tables = [
-            table_of(one, names, self._domains) for one, names in zip(found, names_of, strict=True)
-        ]
+        tables = [table_of(one, names, self._domains) for one, names in zip(found, names_of, strict=True)]
         expect_same_rows(tables, self.kind)
         of_key = dict(zip(sets, tables, strict=True))
         return [

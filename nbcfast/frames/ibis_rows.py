@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nbcfast._core.untyped import Ibis, PyArrow
-from nbcfast.frames.engines import ABOUT, LEAST, NUMBER, PRESENT, ROWS, Asked, Engine, TooManyRowsError, column
+from nbcfast.frames.engines import (
+    ABOUT,
+    LEAST,
+    NUMBER,
+    PRESENT,
+    ROWS,
+    Asked,
+    Engine,
+    TooManyRowsError,
+    column,
+    unreadable,
+)
 from nbcfast.table.arrow import load_pyarrow
 
 
@@ -28,8 +39,8 @@ class IbisRows(Engine):
         for name, type_ in zip(self.names, self._types, strict=True):
             try:
                 fields.append((name, type_.to_pyarrow()))
-            except (KeyError, TypeError, NotImplementedError) as error:
-                raise TypeError(f"column {name!r}: {type_} is no type of Arrow") from error
+            except (KeyError, TypeError, NotImplementedError):
+                fields.append((name, unreadable(str(type_), "ibis")))
         return pa.schema(fields)
 
     def collated(self, places: Sequence[int]) -> list[int]:

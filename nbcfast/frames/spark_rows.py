@@ -7,7 +7,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from nbcfast._core.untyped import PyArrow, Spark
-from nbcfast.frames.engines import ABOUT, LEAST, NUMBER, PRESENT, ROWS, Asked, Engine, column
+from nbcfast.frames.engines import (
+    ABOUT,
+    LEAST,
+    NUMBER,
+    PRESENT,
+    ROWS,
+    Asked,
+    Engine,
+    column,
+    unreadable,
+)
 from nbcfast.frames.queries import grouping_sets, of_each_set
 from nbcfast.table.arrow import load_pyarrow
 
@@ -27,16 +37,9 @@ class SparkRows(Engine):
         self.frame = frame.toDF(*map(column, range(len(self.names))))
 
     def schema(self) -> PyArrow:
-        from pyspark.sql.pandas.types import to_arrow_type
-
-        pa = load_pyarrow()
-        fields = []
-        for name, type_ in zip(self.names, self._types, strict=True):
-            try:
-                fields.append((name, to_arrow_type(type_)))
-            except Exception as error:  # of Spark's own, which has other names in other releases
-                raise TypeError(f"column {name!r}: {type_.simpleString()} is no type of Arrow") from error
-        return pa.schema(fields)
+        return load_pyarrow().schema(
+            [(name, _arrow_type(type_)) for name, type_ in zip(self.names, self._types, strict=True)]
+        )
 
     def collated(self, places: Sequence[int]) -> list[int]:
         return [place for place in places if getattr(self._types[place], "collation", BINARY) != BINARY]
@@ -79,6 +82,35 @@ class SparkRows(Engine):
             yield name
         finally:
             self.session.catalog.dropTempView(name)
+
+
+def _arrow_type(type_: Spark) -> PyArrow:
+    """The type as which values arrive; Spark's own function for that takes other arguments in each release."""
+    pa = load_pyarrow()
+    if hasattr(type_, "sqlType"):  # of somebody's own values, which are written as this
+        return _arrow_type(type_.sqlType())
+    name = type_.typeName()
+    if name == "decimal":
+        return pa.decimal128(type_.precision, type_.scale)
+    known = {
+        "void": pa.null(),
+        "boolean": pa.bool_(),
+        "byte": pa.int8(),
+        "short": pa.int16(),
+        "integer": pa.int32(),
+        "long": pa.int64(),
+        "float": pa.float32(),
+        "double": pa.float64(),
+        "string": pa.string(),
+        "char": pa.string(),
+        "varchar": pa.string(),
+        "date": pa.date32(),
+        "timestamp": pa.timestamp("us", "UTC"),
+        "timestamp_ntz": pa.timestamp("us"),
+        "daytimeinterval": pa.duration("us"),
+        "time": pa.time64("ns"),
+    }
+    return known.get(name) or unreadable(type_.simpleString(), "Spark")
 
 
 def to_arrow(frame: Spark) -> PyArrow:
