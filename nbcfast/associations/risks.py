@@ -29,6 +29,7 @@ from nbcfast.associations.stars import star_enclosed, star_probabilities, star_p
 from nbcfast.associations.streamed_views import read
 from nbcfast.associations.tables_of_views import are_tables, read_tables
 from nbcfast.associations.whole_tuples import whole_tuples
+from nbcfast.frames import Frame
 from nbcfast.table import Table
 
 if TYPE_CHECKING:
@@ -201,6 +202,12 @@ def _read(
     """The columns of each part: of one table, of the distinct tuples of a stream, or of tables of theirs."""
     if isinstance(table, (list, tuple)) and are_tables(table):
         return read_tables(table, plan, threads, progress)
+    if isinstance(table, Frame):
+        for place, view in enumerate(plan.views):
+            check_columns(table.names, view, f"views[{place}]")
+        # In one query, and so of the same rows: columns of several parts have one domain.
+        tables = table.tables(plan.parts)
+        return [Columns.of(one, part) for one, part in zip(tables, plan.parts, strict=True)]
     unread = sorted({name for view in plan.views for name in view} - set(plan.names))
     source = batches_from(table)
     if isinstance(source, File):

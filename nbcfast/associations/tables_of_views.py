@@ -14,6 +14,7 @@ from nbcfast._reading.source import AnyTable, batches_from, is_batch
 from nbcfast.associations.projections import Columns, Layout, Names, distinct
 from nbcfast.associations.results import check_columns
 from nbcfast.associations.streamed_views import read
+from nbcfast.frames import Frame
 from nbcfast.table import Domain, Table
 from nbcfast.table.encode import recode
 
@@ -55,6 +56,9 @@ def _part(
     table: AnyTable, view: Names, part: Names, where: str, threads: int | None, progress: Progress | None
 ) -> Columns:
     """The columns of a part, of a table that must have all of its view."""
+    if isinstance(table, Frame):  # before anything is fetched, which is no more than the part
+        check_columns(table.names, view, where)
+        return Columns.of(table.weighted(part), part)
     source = batches_from(table, where)
     if isinstance(source, Table):
         check_columns(source.names, view, where)
