@@ -65,11 +65,12 @@ def risk(
     Parameters
     ----------
     table : Table, or what it is made of
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). All but the first two are read batch
-        by batch, in memory of the order of the views. Weights are ignored: views are sets. A list or tuple
-        of as many such tables as there are views has a table for each view, which is read from it alone: of
-        the columns that two views share they must have the same tuples, as views of the same rows do.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). All but the first three are read batch by batch, in memory of the order of the views. Weights are
+        ignored: views are sets. A list or tuple of as many such tables as there are views has a table for
+        each view, which is read from it alone: of the columns that two views share they must have the same
+        tuples, as views of the same rows do.
     views : iterable of iterables of str
         The columns of each published view, at least two.
     identity, attribute : str
