@@ -114,17 +114,19 @@ def table_from(obj: AnyTable, where: str = "table", *, weights: str | None = Non
     return Table(load_pyarrow().RecordBatchReader.from_batches(schema, batches), weights=weights)
 
 
-def batches_from(obj: AnyTable, where: str = "table", *, weights: str | None = None) -> Table | Source:
+def batches_from(
+    obj: AnyTable, where: str = "table", *, weights: str | None = None, also: str = ""
+) -> Table | Source:
     """The table that an argument is, or rows of it batch by batch for whoever needs them once.
 
     As of `table_from`, but files, Arrow data and record batches are not read yet; `weights` is then left to
     whoever reads them.
     """
     if isinstance(obj, Table) or (isinstance(obj, Mapping) and not is_path(obj)):
-        return table_from(obj, where, weights=weights)
+        return table_from(obj, where, weights=weights, also=also)
     if is_path(obj):
         return File(obj, where)
-    return Stream(obj if is_arrow(obj) else record_batches(obj, where))
+    return Stream(obj if is_arrow(obj) else record_batches(obj, where, also))
 
 
 def _expect_own_weights(weights: str | None) -> None:
