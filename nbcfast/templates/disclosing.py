@@ -43,6 +43,7 @@ def disclose(
     require_beneficial: bool = True,
     continuous: Iterable[str] = (),
     max_steps: int | None = None,
+    weights: str | None = None,
     progress: Progress | None = None,
 ) -> Disclosure:
     """Suppress values until no inference is more confident than its template allows, and no more than that.
@@ -74,6 +75,8 @@ def disclose(
         Columns of numbers to publish as intervals.
     max_steps : int, optional
         Disclose no more often than this.
+    weights : str, optional
+        The column of the weights; a Table has its own.
     progress : callable, optional
         Called as progress(done, most) when it is known that the templates can hold, and after each step;
         False as its result ends the search.
@@ -131,7 +134,7 @@ def disclose(
       job -> ill=yes <= 0.25: 0.25
       job: suppressed clerk, judge
     """
-    table = table_from(table)
+    table = table_from(table, weights=weights)
     limited = merged(checked(table, templates))
     if not isinstance(utility, str) or utility not in UTILITIES:
         raise ValueError(f"utility must be one of {UTILITIES}, got {utility!r}")

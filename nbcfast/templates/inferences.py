@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nbcfast._core.dtypes import Codes, Longs
+from nbcfast._core.errors import NoColumnError
 from nbcfast._core.untyped import Document
-from nbcfast._reading.source import AnyTable, table_from
+from nbcfast._reading.collapsed import collapsed
+from nbcfast._reading.source import AnyTable, Source, batches_from
 from nbcfast._wire.messages import printable
 from nbcfast.table import SUPPRESSED, Table
 from nbcfast.table.values import Value, plain
-from nbcfast.templates.template import Template, checked, position
+from nbcfast.templates.template import Template, checked, listed_templates, no_such_column, position
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -170,7 +172,11 @@ def confidences(table: Table, templates: Iterable[Template]) -> dict[Template, F
 
 
 def violations(
-    table: AnyTable, templates: Iterable[Template], *, progress: Progress | None = None
+    table: AnyTable,
+    templates: Iterable[Template],
+    *,
+    weights: str | None = None,
+    progress: Progress | None = None,
 ) -> list[Violation]:
     """Every inference from a table that is more confident than its template allows.
 
@@ -179,9 +185,12 @@ def violations(
     table : Table, or what it is made of
         A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
         record batches, or the path of a file (.csv, .tsv, .parquet ..). A private table, or a released one:
-        SUPPRESSED is a value like any other. Weights are counted.
+        SUPPRESSED is a value like any other. Weights are counted. All but the first two are read batch by
+        batch, in memory of the order of the distinct rows of the columns of the templates.
     templates : sequence of Template
         What must not be inferred, and with what confidence.
+    weights : str, optional
+        The column of the weights; a Table has its own.
     progress : callable, optional
         Called as progress(done, total), with numbers of templates.
 
@@ -201,8 +210,12 @@ def violations(
     >>> violations(table, [Template(["job"], ("ill", "yes"), "1/3")])
     [Violation(job=clerk -> ill=yes: 1 of 2)]
     """
-    table = table_from(table)
-    listed = checked(table, templates)
+    asked = listed_templates(templates)
+    source = batches_from(table, weights=weights)
+    if not isinstance(source, Table):
+        source = _distinct(source, asked, weights)
+    table = source
+    listed = checked(table, asked)
     if not table.n_rows:
         raise ValueError("no rows")
     violated = []
@@ -218,6 +231,20 @@ def violations(
     if progress is not None:
         progress(len(listed), len(listed))
     return violated
+
+
+def _distinct(source: Source, templates: tuple[Template, ...], weights: str | None) -> Table:
+    """The distinct rows of the columns that the templates need."""
+    names = list(dict.fromkeys(name for one in templates for name in (*one.quasi, one.sensitive[0])))
+    if weights in names:
+        raise ValueError(f"weights: {weights!r} is a column of the templates as well")
+    try:
+        return collapsed(source, names, weights)
+    except NoColumnError as error:
+        for number, template in enumerate(templates):
+            if error.name in (*template.quasi, template.sensitive[0]):
+                raise no_such_column(number, error.present, str(error.name)) from None
+        raise
 
 
 def expect_known(table: Table, masked: Iterable[str]) -> None:
