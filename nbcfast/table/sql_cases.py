@@ -99,12 +99,11 @@ class SqlColumn:
     @property
     def is_large(self) -> bool:
         """Whether a published number is so large that doubles beside it are no integers any more."""
-        ends = [
-            end
-            for value in self.values
-            for end in ((value.low, value.high) if isinstance(value, Interval) else (value,))
-        ]
-        return any(isinstance(end, int | float | Fraction) and abs(end) >= WHOLE for end in ends)
+        for value in self.values:
+            ends = [value.low, value.high] if isinstance(value, Interval) else [value]
+            if any(isinstance(end, (int, float, Fraction)) and not -WHOLE < end < WHOLE for end in ends):
+                return True
+        return False
 
     def as_text(self) -> str:
         """The column as a text that is compared letter by letter."""
@@ -147,6 +146,8 @@ class SqlColumn:
         """Whether a row has a null: NaN is one. Of numbers it may be asked once the type is known."""
         if self.kind in ("int", "float", "interval"):
             return f"{self.text} IS NULL OR isnan({self.as_double})"
+        if None not in self.values:  # where a column of doubles is as unknown as its nulls are
+            return f"{self.text} IS NULL"
         is_nan = f"typeof({self.text}) IN ({DOUBLES[self.dialect]}) AND {self.as_text()} = "
         return f"{self.text} IS NULL OR ({is_nan}'{NAN_TEXT[self.dialect]}')"
 
