@@ -182,6 +182,8 @@ class Frame:
         [1, 2]
         """
         listed = [self._names(columns) for columns in sets]
+        if not listed:
+            return []
         try:
             return self._fetched(listed, self.most_rows)
         except TooManyRowsError as error:

@@ -21,6 +21,7 @@ from nbcfast.frames.engines import (
 from nbcfast.frames.queries import grouping_sets, of_each_set
 from nbcfast.table.arrow import load_pyarrow
 
+MOST_LIMIT = (1 << 31) - 1  # Spark takes no larger one
 BINARY = "UTF8_BINARY"  # the collation by which texts are equal letter by letter
 
 
@@ -59,9 +60,11 @@ class SparkRows(Engine):
         if asked.weights is not None:
             weight = column(asked.weights)
             numbers = [
-                f"sum(CAST({weight} AS DECIMAL(38, 0))) AS {NUMBER}",  # a sum of 64 bits may wrap, and say nothing
+                # What is no weight of 64 bits is null here, and refused for that: PRESENT is short of ROWS. A sum of
+                # 64 bits may wrap, and say nothing.
+                f"sum(CAST(try_cast({weight} AS BIGINT) AS DECIMAL(38, 0))) AS {NUMBER}",
                 f"min({weight}) AS {LEAST}",
-                f"count({weight}) AS {PRESENT}",
+                f"count(try_cast({weight} AS BIGINT)) AS {PRESENT}",
                 f"count(*) AS {ROWS}",
                 f"sum(CAST({weight} AS DOUBLE)) AS {ABOUT}",
             ]
@@ -69,7 +72,9 @@ class SparkRows(Engine):
         for start, part in asked.parts():
             with self.named() as source:
                 query = grouping_sets(part, self.cleaned, numbers, source)
-                answer = to_arrow(self.session.sql(f"{query} LIMIT {part.most * len(part.sets) + 1}"))
+                most = part.most * len(part.sets) + 1
+                limit = f" LIMIT {most}" if most <= MOST_LIMIT else ""
+                answer = to_arrow(self.session.sql(query + limit))
             found += of_each_set(part, answer.to_batches(), answer.schema, start)
         return found
 

@@ -18,20 +18,23 @@ IN_PROCESS = ["duckdb", "polars", "polars-lazy", "dask", "ibis"]
 ENGINES = [*IN_PROCESS, "spark"]
 
 
-SPARK_WARNS = [
-    "ignore:PySpark does not yet fully support pandas:FutureWarning",
-    # Of sockets that Spark 3.5 leaves open.
-    "ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning",
-    "ignore:unclosed <socket:ResourceWarning",
-]
+WARNED = {
+    "spark": [
+        "ignore:PySpark does not yet fully support pandas:FutureWarning",
+        # Of sockets that Spark 3.5 leaves open.
+        "ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning",
+        "ignore:unclosed <socket:ResourceWarning",
+    ],
+    "ibis": ["ignore:fetch_arrow_table:DeprecationWarning"],  # of DuckDB's, which ibis asks
+}
 
 
 def pytest_collection_modifyitems(items):
-    """What Spark warns of is not ours."""
+    """What engines warn of is not ours."""
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()) or "[spark" in item.name:
-            for warning in SPARK_WARNS:
-                item.add_marker(pytest.mark.filterwarnings(warning))
+        of = {name for name in WARNED if name in getattr(item, "fixturenames", ()) or f"[{name}" in item.name}
+        for warning in (warning for name in sorted(of) for warning in WARNED[name]):
+            item.add_marker(pytest.mark.filterwarnings(warning))
 
 
 @pytest.fixture(scope="session")
