@@ -30,7 +30,7 @@ def are_tables(table: object) -> bool:
     first = table[0]
     if isinstance(first, Mapping):  # a record has plain values where a table has columns
         return all(isinstance(one, Iterable) and not isinstance(one, (str, bytes)) for one in first.values())
-    return isinstance(first, Table) or is_arrow(first) or is_path(first) or isinstance(first, Iterator)
+    return isinstance(first, Table | Frame | Iterator) or is_arrow(first) or is_path(first)
 
 
 def read_tables(

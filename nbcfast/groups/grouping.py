@@ -75,10 +75,10 @@ def group(
     Parameters
     ----------
     table : Table, or what it is made of
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). All but the first two are read batch
-        by batch, in memory of the order of the groups; a group may be spread over batches. See `group_parts`
-        for more groups than memory holds.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). All but the first three are read batch by batch, in memory of the order of the groups; a group may
+        be spread over batches. See `group_parts` for more groups than memory holds.
     by : iterable of str
         The columns that make the groups; none puts all rows into one.
     sensitive : str
@@ -194,9 +194,9 @@ def group_parts(
     Parameters
     ----------
     table : path, or any other table
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). All but files are held in memory as
-        a Table.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). All but files are held in memory as a Table.
     by, sensitive, weights, threads, progress
         As of `group`.
     memory_limit : int or str

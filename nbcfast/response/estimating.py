@@ -23,6 +23,7 @@ from nbcfast._core.pickling import HasReadOnlyMappings
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import choice
 from nbcfast._reading.source import AnyTable, Stream, batches_from
+from nbcfast.frames import Frame
 from nbcfast.response.bits import Bits
 from nbcfast.response.bounded_shares import (
     fractions_of_floats,
@@ -185,10 +186,10 @@ def estimate(
     Parameters
     ----------
     disguised : Table, or what it is made of, Bits, or Viewset
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). All but the first two are counted
-        batch by batch in constant memory. Answers, or their naive Bayes counts: those of several parts may be
-        added up first.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). All but the first three are counted batch by batch in constant memory. Answers, or their naive
+        Bayes counts: those of several parts may be added up first.
     scheme : Scheme or KaryScheme
         What the answers were made by.
     class_name : str
@@ -334,6 +335,11 @@ def _counted(
     progress: Progress | None,
 ) -> Viewset:
     """The counts of a table of answers, which has all columns of the scheme that are not left out."""
+    if isinstance(disguised, Frame):
+        named = (*disguised.names,) if attributes is None else (*attributes, class_name)
+        if {*named} >= {*disguised.names}:
+            scheme.check_names(named, "the disguised table")
+        return count(disguised, class_name, attributes, weights=weights, progress=progress)
     source = batches_from(disguised, "disguised", weights=weights, also="Bits, a Viewset")
     if isinstance(source, Table):
         if {*(source.names if attributes is None else attributes), class_name} >= set(source.names):

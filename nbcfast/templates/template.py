@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -122,12 +122,18 @@ def templates_for(
 def checked(table: Table, templates: Iterable[Template]) -> tuple[Template, ...]:
     """Templates that belong to a table: each column is there, each sensitive value in its domain."""
     listed = listed_templates(templates)
+    expect_columns(table.names, listed)
     for number, template in enumerate(listed):
-        for name in (*template.quasi, template.sensitive[0]):
-            if name not in table.names:
-                raise no_such_column(number, table.names, name)
         position(table, template, f"template {number}")
     return listed
+
+
+def expect_columns(present: Sequence[str], templates: Iterable[Template]) -> None:
+    """Refuse templates with columns that are not there."""
+    for number, template in enumerate(templates):
+        for name in (*template.quasi, template.sensitive[0]):
+            if name not in present:
+                raise no_such_column(number, present, name)
 
 
 def listed_templates(templates: Iterable[Template]) -> tuple[Template, ...]:
