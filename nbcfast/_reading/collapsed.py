@@ -23,7 +23,7 @@ def collapsed(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Table:
-    """The distinct rows of these columns as a table whose weights say how often each occurs.
+    """The distinct rows of these columns as a table whose weights say how often each occurs, sorted.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def collapsed(
     >>> people = Table({"job": ["cook", "clerk", "cook"], "age": [3, 5, 4]})
     >>> table = collapsed(InMemory(people), ["job"])
     >>> table.domain("job"), table.codes("job"), table.weights
-    (('clerk', 'cook'), array([1, 0], dtype=uint8), array([2, 1]))
+    (('clerk', 'cook'), array([0, 1], dtype=uint8), array([1, 2]))
     """
     listed = list(dict.fromkeys(names))
     domains = GrowingDomains(listed, source.texts)
@@ -62,4 +62,5 @@ def collapsed(
     for name, by_first in zip(listed, codes, strict=True):
         domain, places = domains.finished(name)
         columns[name] = Column(recode(by_first, places, len(domain)), domain)
-    return Table.from_columns(columns, counts, len(counts))
+    # Once more, by value: two texts of a file may be one number.
+    return Table.from_columns(columns, counts, len(counts)).collapse()
