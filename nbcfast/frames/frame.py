@@ -79,8 +79,9 @@ class Frame:
     compared with their case, and may hold dots and quotes. Columns whose texts the engine compares by a
     collation are refused.
 
-    Where several queries are asked, as with more than 60 columns, and the rows change between them, that is an
-    error.
+    With more than 60 columns several queries are asked. That rows came or went between them is noticed, and an
+    error, by the number of rows and by the columns that several answers have, as the classes of counts; a change
+    of other columns alone is not. Count a table that stays as it is.
 
     Examples
     --------
