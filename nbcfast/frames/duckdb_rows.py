@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 from collections.abc import Iterator, Sequence
 
 from nbcfast._core.untyped import Document, PyArrow
-from nbcfast.frames.engines import ABOUT, LEAST, NUMBER, PRESENT, ROWS, Asked, Engine, column
+from nbcfast.frames.buckets import of_buckets
+from nbcfast.frames.engines import ABOUT, LEAST, NUMBER, PRESENT, ROWS, Asked, DividedRows, Engine, column
 from nbcfast.frames.queries import branches, grouping_sets, of_each_set
 from nbcfast.table.arrow import load_pyarrow
 
@@ -107,6 +109,22 @@ class DuckDBRows(Engine):
             with self._read(written(part, self.cleaned, numbers, self._source)) as reader:
                 found += of_each_set(part, reader, reader.schema, start)
         return found
+
+    def in_tasks(self, divided: DividedRows) -> Iterator[tuple[bytes | None, int]]:
+        # Arrow has no zone beside a time of day: two that it takes for one are hashed apart.
+        types = self._relation.types
+        places = [place for place in divided.together if str(types[place]) != "TIME WITH TIME ZONE"]
+        key = ", ".join(map(self.cleaned, places)) or "0"
+
+        def bucket(part: int, n_parts: int) -> PyArrow:
+            rows = copy.copy(self)
+            if n_parts > 1:
+                chosen = f"SELECT * FROM {self._source} WHERE hash({key}) % {n_parts} = {part}"
+                rows._source = f"({chosen}) AS bucket"
+            (found,) = rows.grouped(divided.asked)
+            return found
+
+        return of_buckets(divided, bucket)
 
 
 def _literal(text: str, type_: str) -> str:
