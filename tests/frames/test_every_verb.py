@@ -204,6 +204,10 @@ TAKES = {
         ["zone", "sex", "ill"],
         lambda t: skyline.Groups.merge(skyline.group_parts(t, ["zone", "sex"], "ill", memory_limit="1MiB")),
     ),
+    ("skyline.statistics", "table"): (
+        ["zone", "sex", "ill"],
+        lambda t: skyline.statistics(t, ["zone", "sex"], "ill", [0, 1], tasks=3),
+    ),
     ("skyline.anonymize", "table"): (
         ["age", "zone", "job", "ill"],
         lambda t: kept(skyline.anonymize(t, ["age", "zone"], "ill", k=5, target="job")),

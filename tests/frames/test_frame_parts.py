@@ -167,7 +167,7 @@ def test_rows_that_come_between_two_queries_are_noticed(engine, monkeypatch):
     if engine.name not in ("duckdb", "spark", "ibis"):
         pytest.skip("Dask and Polars answer all sets from one reading of the rows")
     frame = changing_frame(engine, monkeypatch)
-    message = f"{engine.kind} has changed while it was counted: two answers have other rows.* Count a table that stays"
+    message = f"{engine.kind} has changed while it was counted: two answers are of other rows.* Count a table that stays"
     with pytest.raises(ValueError, match=message):
         frame.counts("c")
 
