@@ -1,4 +1,4 @@
-"""What has its rows elsewhere is refused by a sentence that names Frame, and what gives rows here is taken as ever."""
+"""What has its rows elsewhere is refused by a sentence that names Frame; what gives rows is taken as ever."""
 
 import sys
 import types
@@ -52,7 +52,7 @@ def test_pandas_on_spark_is_refused_too(engine):
         warnings.simplefilter("ignore")
         try:
             native = engine.native(ROWS).pandas_api()
-        except Exception as error:  # noqa: BLE001  # of a pandas that this Spark does not take
+        except Exception as error:  # of a pandas that this Spark does not take
             pytest.skip(f"no pandas on Spark here: {type(error).__name__}")
     with pytest.raises(TypeError, match=f"got a frame of pandas on Spark, of which all rows .*{HINT}"):
         nbcfast.count(native, "c")

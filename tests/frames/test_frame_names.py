@@ -99,9 +99,9 @@ def test_declared_domains(engine):
     for names in (["c"], ["Ab", "c"], ["a.b", "Ab"]):
         assert shown(frame.weighted(names)) == shown(collapsed(table, names))
     assert frame.counts("c") == nbcfast.count(table, "c")
-    with pytest.raises(ValueError, match="column 'Ab'.*2") as raised:
+    with pytest.raises(ValueError, match=r"column 'Ab'.*2") as raised:
         engine.frame(ROWS, domains={"Ab": [1, 3]}).weighted(["Ab"])
-    with pytest.raises(ValueError, match="column 'Ab'.*2") as expected:
+    with pytest.raises(ValueError, match=r"column 'Ab'.*2") as expected:
         Table(ROWS, {"Ab": [1, 3]})
     assert str(raised.value) == str(expected.value)
     with pytest.raises(ValueError, match="'zzz'"):
