@@ -107,9 +107,8 @@ def test_most_rows(engine, ids, names):
         engine.frame(ids, most_rows=4_999).weighted(["x"])
 
 
+@pytest.mark.parametrize("engine", ["dask"], indirect=True)
 def test_most_rows_of_one_partition_of_dask(engine, ids):
-    if engine.name != "dask":
-        pytest.skip("other engines group all rows at once")
     frame = Frame(engine.native(ids, [0, ids.num_rows]), most_rows=100)
     with pytest.raises(ValueError, match="most_rows: the columns 'x' have more than 100 distinct rows"):
         frame.weighted(["x"])
