@@ -1,4 +1,4 @@
-"""Frames of Dask: each partition is counted where it lies, by nbcfast on the workers, and numbers are added up."""
+"""Frames of Dask: nbcfast counts each partition on the worker that has it, and numbers are added up."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class DaskRows(Engine):
     def schema(self) -> PyArrow:
         pa = load_pyarrow()
         known = pa.Schema.from_pandas(self.frame._meta, preserve_index=False)
-        objects = {name for name, type_ in self.frame.dtypes.items() if type_ == object}
+        objects = {name for name, type_ in self.frame.dtypes.items() if type_.name == "object"}
         # Of objects only the rows know what they are.
         return pa.schema([pa.field(one.name, pa.null()) if one.name in objects else one for one in known])
 
@@ -99,7 +99,7 @@ class DaskRows(Engine):
 
 
 def _by_places(table: Table, places: Sequence[int]) -> PyArrow:
-    """The distinct rows and their numbers, with columns by the names of queries: a column may be called NUMBER."""
+    """Distinct rows and their numbers, by the names of queries: a column may be called NUMBER."""
     columns = {column(place): table.column(name) for place, name in zip(places, table.names, strict=True)}
     return Table.from_columns(columns, table.weights, table.n_rows).to_arrow(weights=NUMBER)
 

@@ -1,4 +1,4 @@
-"""What an engine is asked for: the distinct rows of some of its columns, and how many rows each stands for."""
+"""What an engine is asked for: distinct rows of some of its columns, and how many rows each stands for."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import ClassVar
 from nbcfast._core.untyped import PyArrow
 from nbcfast.table.arrow import load_pyarrow
 
-# What stands behind the columns of a group of rows: how many people it has; of weights the least one, how many
-# there are, and their sum as a float, beside which a sum that did not fit is seen.
+# What stands behind the columns of a group of rows: how many people it has; of weights the least one, how
+# many there are, and their sum as a float, beside which a sum that did not fit is seen.
 NUMBER, LEAST, PRESENT, ROWS, ABOUT = "n", "least", "present", "rows", "about"
 NUMBERS = (NUMBER, LEAST, PRESENT, ROWS, ABOUT)
 TOGETHER = 60  # columns of one query with grouping sets: engines number 64 of them

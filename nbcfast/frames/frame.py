@@ -45,7 +45,7 @@ FEW = LOOKED_AT // 4  # values in them, beyond which a column may have any numbe
 
 
 class Frame:
-    """A table of an engine that stays where it is: it counts, and distinct rows with their numbers are fetched.
+    """A table of an engine that stays where it is: it counts, and distinct rows with numbers are fetched.
 
     Every function that counts rows takes a Frame in place of a table, and gives the same result as for all
     rows in memory; of several columns it fetches those that it needs. What is fetched is as private as the
@@ -83,9 +83,9 @@ class Frame:
     compared with their case, and may hold dots and quotes. Columns whose texts the engine compares by a
     collation are refused.
 
-    With more than 60 columns several queries are asked. That rows came or went between them is noticed, and an
-    error, by the number of rows and by the columns that several answers have, as the classes of counts; a change
-    of other columns alone is not. Count a table that stays as it is.
+    With more than 60 columns several queries are asked. That rows came or went between them is noticed, and
+    an error, by the number of rows and by the columns that several answers have, as the classes of counts; a
+    change of other columns alone is not. Count a table that stays as it is.
 
     Examples
     --------
@@ -212,8 +212,8 @@ class Frame:
         shown = ", ".join(map(repr, names[:8])) + (", .." if len(names) > 8 else "")
         have = f"of the columns {shown} {who}" if who else f"the columns {shown} have"
         return ValueError(
-            f"most_rows: {have} more than {number_text(self.most_rows)} distinct rows: {instead}leave "
-            "out what names people, bin numbers in the engine, allow more, or write Parquet and give its path"
+            f"most_rows: {have} more than {number_text(self.most_rows)} distinct rows: {instead}leave out what "
+            "names people, bin numbers in the engine, allow more, or write Parquet and give its path"
         )
 
     def _fetched(self, listed: Sequence[Sequence[str]], most: int) -> list[Table]:
@@ -249,7 +249,7 @@ class Frame:
         self._checked.update(new)
 
     def packs(self, names: Sequence[str], beside: Sequence[str]) -> list[Table]:
-        """Tables in which each of these columns stands once, with all of `beside`: whose numbers `count` adds up.
+        """Tables in which each of these columns stands once, with all of `beside`, for `count` to add up.
 
         Columns are put together by declared domains, or by how many values the first rows have: that
         decides what it costs, and nothing of what is found.

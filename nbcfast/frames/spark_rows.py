@@ -1,4 +1,4 @@
-"""Frames of PySpark, classic and Connect: one query with grouping sets, and nothing installed on executors."""
+"""Frames of PySpark, classic and Connect: one query with grouping sets, nothing installed on executors."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class SparkRows(Engine):
         if asked.weights is not None:
             weight = column(asked.weights)
             numbers = [
-                # What is no weight of 64 bits is null here, and refused for that: PRESENT is short of ROWS. A sum of
-                # 64 bits may wrap, and say nothing.
+                # What is no weight of 64 bits is null here, and refused for that: PRESENT is short of ROWS.
+                # A sum of 64 bits may wrap, and say nothing.
                 f"sum(CAST(try_cast({weight} AS BIGINT) AS DECIMAL(38, 0))) AS {NUMBER}",
                 f"min({weight}) AS {LEAST}",
                 f"count(try_cast({weight} AS BIGINT)) AS {PRESENT}",
@@ -114,7 +114,7 @@ class SparkRows(Engine):
 
 
 def _arrow_type(type_: Spark) -> PyArrow:
-    """The type as which values arrive; Spark's own function for that takes other arguments in each release."""
+    """The type as which values arrive: Spark's own function takes other arguments in each release."""
     pa = load_pyarrow()
     if hasattr(type_, "sqlType"):  # of somebody's own values, which are written as this
         return _arrow_type(type_.sqlType())
@@ -143,7 +143,7 @@ def _arrow_type(type_: Spark) -> PyArrow:
 
 
 def to_arrow(frame: Spark) -> PyArrow:
-    """The rows of a frame; before 4.0 Spark gives them as Arrow to its own methods alone, and these ask them."""
+    """The rows of a frame; before 4.0 Spark gives Arrow to its own methods alone, and these ask them."""
     if hasattr(frame, "toArrow"):
         return frame.toArrow()
     pa = load_pyarrow()

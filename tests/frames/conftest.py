@@ -1,6 +1,7 @@
-"""Engines, each with the way a frame of it is made of an Arrow table, and a session of Spark where there is one."""
+"""Engines, each with the way a frame of it is made of an Arrow table, and a session of Spark."""
 
 import importlib.util
+import itertools
 import os
 import shutil
 import sys
@@ -25,6 +26,7 @@ WARNED = {
         "ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning",
         "ignore:unclosed <socket:ResourceWarning",
     ],
+    "dask": ["ignore:The inplace keyword:DeprecationWarning"],  # of pandas, which Dask asks
     "ibis": ["ignore:fetch_arrow_table:DeprecationWarning"],  # of DuckDB's, which ibis asks
 }
 
@@ -131,7 +133,7 @@ class Dask(Maker):
         whole = table.to_pandas(types_mapper=pd.ArrowDtype)
         n = len(whole)
         cuts = [0, 0, n // 5, n // 2, n // 2, n // 2 + n // 3, n, n] if cuts is None else cuts
-        parts = [whole.iloc[start:stop] for start, stop in zip(cuts, cuts[1:], strict=False)]
+        parts = [whole.iloc[start:stop] for start, stop in itertools.pairwise(cuts)]
         return dd.from_map(_itself, parts, meta=whole.iloc[:0])
 
 
