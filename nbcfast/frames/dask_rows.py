@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from nbcfast._core.untyped import Dask, Pandas, PyArrow
+from nbcfast.frames.dask_files import read_part, written_parts
 from nbcfast.frames.dask_tasks import Division, shared_out, worked
-from nbcfast.frames.engines import NUMBER, Asked, DividedRows, Engine, TooManyRowsError, column
+from nbcfast.frames.engines import NUMBER, Asked, DividedRows, Mapped, TooManyRowsError, WorkerEngine, column
 from nbcfast.frames.wheels import lacks_nbcfast, wheel_error
 from nbcfast.table.arrow import load_pyarrow
 from nbcfast.table.table import Table, concat
@@ -18,7 +19,7 @@ Named = tuple[list[list[str]], str | None]  # the columns of each set, and that 
 Part = list[Table | None]  # the distinct rows of each set; None where there are no rows
 
 
-class DaskRows(Engine):
+class DaskRows(WorkerEngine):
     """A frame of partitions, each a frame of pandas."""
 
     kind = "a frame of Dask"
@@ -91,6 +92,17 @@ class DaskRows(Engine):
                 raise wheel_error("the workers of Dask") from error
             raise
         yield from ((answer, n_tasks) for answer in answers)
+
+    def written(self, mapped: Mapped) -> Dask:
+        import dask.dataframe
+
+        try:
+            files = written_parts(self.frame, self.schema(), mapped)
+        except Exception as error:  # of schedulers, which wrap what a worker could not import
+            if lacks_nbcfast(error):
+                raise wheel_error("the workers of Dask") from error
+            raise
+        return dask.dataframe.from_map(read_part, files, meta=read_part(files[0]).head(0))
 
     def _empty(self) -> PyArrow:
         pa = load_pyarrow()

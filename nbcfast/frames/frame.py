@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from nbcfast._core.errors import NoColumnError
 from nbcfast._core.numbers import number_text
+from nbcfast._core.untyped import PyArrow
 from nbcfast._core.validation import whole
 from nbcfast._wire.messages import printable
 from nbcfast.frames.buckets import MOST_TASKS
 from nbcfast.frames.counted import count_frame
 from nbcfast.frames.dask_rows import DaskRows
 from nbcfast.frames.duckdb_rows import DuckDBRows
-from nbcfast.frames.engines import Asked, DividedRows, Engine, TooManyRowsError, column
+from nbcfast.frames.engines import Asked, DividedRows, Engine, Mapped, TooManyRowsError, WorkerEngine, column
 from nbcfast.frames.fetched import expect_readable, expect_same_rows, expect_weights, table_of
 from nbcfast.frames.ibis_rows import IbisRows
 from nbcfast.frames.packing import packed
@@ -24,6 +25,7 @@ from nbcfast.frames.table_work import TableWork, TaskOutcome, expect_one_kind
 from nbcfast.table.domain import Domain
 from nbcfast.table.elsewhere import engine_of
 from nbcfast.table.table import Table, declared_domains
+from nbcfast.table.values import Kind
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -286,7 +288,7 @@ class Frame:
         tasks: int | None = None,
         progress: Progress | None = None,
     ) -> Iterator[bytes]:
-        """What comes of the distinct rows of some columns that are divided over tasks, each a table with weights.
+        """What comes of the distinct rows of some columns, divided over tasks, each a table with weights.
 
         Rows that are equal in the columns `together` are in one task: their values are those of Table before
         they are divided.
@@ -352,6 +354,48 @@ class Frame:
         except TooManyRowsError:
             raise self._too_many(names, "a task has", "more tasks, ") from None
         expect_one_kind(seen, names)
+
+    @property
+    def has_workers(self) -> bool:
+        """Whether the rows are with workers of the engine, which can write what comes of them."""
+        return isinstance(self._engine, WorkerEngine)
+
+    def write_mapped(
+        self,
+        work: Callable[[Iterator[PyArrow]], Iterator[PyArrow]],
+        kinds: Mapping[str, Kind | None],
+        path: str,
+        n_rows: int,
+    ) -> Frame:
+        """What comes of all rows, batch by batch on the workers, written as Parquet and read back.
+
+        Parameters
+        ----------
+        work : callable
+            Takes the record batches of a partition, and gives others with the same columns. It is pickled.
+        kinds : mapping of name -> kind
+            The columns that come out as values of a kind; all others have the type that they had.
+        path : str
+            A folder that does not exist.
+        n_rows : int
+            How many rows have to be in it.
+
+        Returns
+        -------
+        Frame
+            Of the folder.
+
+        Raises
+        ------
+        FileExistsError
+            If there is something at the path.
+        TypeError
+            If the rows are in this process.
+        """
+        if not isinstance(self._engine, WorkerEngine):
+            raise TypeError(f"expected a frame of PySpark or Dask, got {self.kind}, which has no workers")
+        changed = {self._place(name): kind for name, kind in kinds.items()}
+        return Frame(self._engine.written(Mapped(work, changed, path, n_rows)), most_rows=self.most_rows)
 
     def _told(self, outcome: TaskOutcome, names: Sequence[str]) -> bytes:
         if outcome.is_too_large:

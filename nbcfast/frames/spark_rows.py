@@ -15,19 +15,27 @@ from nbcfast.frames.engines import (
     ROWS,
     Asked,
     DividedRows,
-    Engine,
+    Mapped,
+    WorkerEngine,
     column,
     unreadable,
 )
 from nbcfast.frames.queries import SETS, grouping_sets, of_each_set
-from nbcfast.frames.spark_tasks import TOLD, OnPartition, expect_nbcfast
+from nbcfast.frames.spark_tasks import (
+    TOLD,
+    OnPartition,
+    WithNames,
+    expect_nbcfast,
+    types_of_kinds,
+    write_parquet,
+)
 from nbcfast.table.arrow import load_pyarrow
 
 MOST_LIMIT = (1 << 31) - 1  # Spark takes no larger one
 BINARY = "UTF8_BINARY"  # the collation by which texts are equal letter by letter
 
 
-class SparkRows(Engine):
+class SparkRows(WorkerEngine):
     """A frame of a session."""
 
     kind = "a frame of PySpark"
@@ -97,8 +105,19 @@ class SparkRows(Engine):
         yield from ((told, n_tasks) for told in answers)
         yield from ((None, n_tasks) for _ in range(n_tasks - len(answers)))
 
+    def written(self, mapped: Mapped) -> Spark:
+        from pyspark.sql.types import StructField, StructType
+
+        changed = types_of_kinds(mapped.kinds)
+        types = [changed.get(place, type_) for place, type_ in enumerate(self._types)]
+        fields = StructType([StructField(column(place), type_) for place, type_ in enumerate(types)])
+        # Behind the coins there is no shuffle: a part that is asked for once more would throw them anew.
+        rows = self.frame.mapInArrow(WithNames(mapped.work, self.names), fields).toDF(*self.names)
+        write_parquet(rows, mapped.path)
+        return self.session.read.parquet(mapped.path)
+
     def _n_tasks(self) -> int:
-        """Into how many parts this session divides groups; where it decides by itself, Spark's own default."""
+        """Into how many parts this session divides groups; where it decides for itself, Spark's default."""
         told = str(self.session.conf.get("spark.sql.shuffle.partitions"))
         return int(told) if told.isdigit() else 200
 
