@@ -20,6 +20,7 @@ Number = int | Fraction
 Numeral = int | Fraction | float | str  # a number as it is written; a float means its shortest decimal text
 
 ROUND_OFF = 2.0**-53  # the relative error of one operation of doubles
+WHOLE = 1 << 53  # up to here every integer is a double
 LONG = re.compile(r"[eE][+-]?0*[1-9][0-9]{4,}$")  # 1e999999999 is a short text, and fills the memory
 
 
@@ -184,3 +185,44 @@ def ratio_text(number: Fraction | None, log: float) -> str:
     exponent = math.floor(log / math.log(10))
     mantissa = f"{math.exp(log - exponent * math.log(10)):.3f}"
     return f"{mantissa}e+{exponent}" if mantissa != "10.000" else f"1.000e+{exponent + 1}"
+
+
+def edge(bound: int | Fraction) -> int | float:
+    """The number from which on doubles are not below a bound, where a double means its shortest text.
+
+    Raises
+    ------
+    ValueError
+        If the bound is an integer that is no double: columns of integers and of doubles would need
+        different numbers.
+
+    Examples
+    --------
+    >>> edge(30), edge(Fraction(3, 10)), edge(Fraction(1, 3))
+    (30, 0.3, 0.33333333333333337)
+    """
+    number = first_double(bound)
+    if bound.denominator == 1 and (number != bound or Fraction(repr(float(number))) != bound):
+        raise ValueError(f"an edge of a bin must be a double, got {number_text(bound)}")
+    return number
+
+
+def first_double(bound: int | Fraction) -> int | float:
+    """The same where integers are compared by themselves: the end of a bin need be no double.
+
+    Examples
+    --------
+    >>> first_double(2**53 + 1)
+    9007199254740994.0
+    """
+    if bound.denominator == 1 and -WHOLE <= bound <= WHOLE:
+        return int(bound)
+    try:
+        number = float(bound)
+    except OverflowError:
+        raise ValueError(f"an edge of a bin must be a double, got {number_text(bound)}") from None
+    while Fraction(repr(number)) < bound:
+        number = math.nextafter(number, math.inf)
+    while Fraction(repr(math.nextafter(number, -math.inf))) >= bound:
+        number = math.nextafter(number, -math.inf)
+    return number

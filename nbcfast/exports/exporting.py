@@ -18,14 +18,13 @@ from nbcfast.exports.domain_tuples import tuples_to_compare
 from nbcfast.exports.formats import FORMATS, Format, format_of
 from nbcfast.exports.points_of_release import expect_release, points_of
 from nbcfast.exports.raw_sets import bins_of_dates, names_of_sets, of_raw_values
-from nbcfast.exports.raw_values import kind_of_values
 from nbcfast.exports.strata_points import StrataPoints
 from nbcfast.published.exported import Exported
 from nbcfast.published.points_table import PointsTable
 from nbcfast.published.release import Release
 from nbcfast.published.strata import StratifiedRelease
 from nbcfast.published.wire import parts_of, strata_parts
-from nbcfast.table.values import Value
+from nbcfast.table.values import Value, kind_of_values
 
 if TYPE_CHECKING:
     from typing import IO

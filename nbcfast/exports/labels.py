@@ -1,30 +1,11 @@
-"""The classes of a release as other programs name them."""
+"""The classes of a release as texts of other programs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nbcfast.exports.raw_values import Raw
-from nbcfast.table.values import SUPPRESSED, Interval, Value
-
-
-def label_value(label: Value) -> Raw:
-    """A class as files have it: of a bin its text.
-
-    Raises
-    ------
-    ValueError
-        If it is null or suppressed.
-
-    Examples
-    --------
-    >>> label_value("ill"), label_value(Interval(20, 30))
-    ('ill', '[20, 30)')
-    """
-    if label is None or label is SUPPRESSED:
-        what = "null" if label is None else "suppressed"
-        raise ValueError(f"a class that is {what} cannot be told from no answer: name it before you publish")
-    return repr(label) if isinstance(label, Interval) else label  # type: ignore[return-value]
+from nbcfast.published.value_texts import label_value
+from nbcfast.table.values import Value
 
 
 def label_texts(classes: Sequence[Value]) -> list[str]:

@@ -11,10 +11,10 @@ import numpy as np
 
 from nbcfast._core.dtypes import Longs
 from nbcfast.exports.about import About
-from nbcfast.exports.labels import label_value
 from nbcfast.exports.raw_values import raw_columns
 from nbcfast.exports.scorecard_csv import decided_by
 from nbcfast.published.points_table import PointsTable
+from nbcfast.published.value_texts import label_value
 
 
 def python_name() -> str | None:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from nbcfast._core.dtypes import Longs
+from nbcfast._core.sql_text import identifier, table_name
 from nbcfast.exports.about import About
-from nbcfast.exports.labels import label_value
 from nbcfast.exports.raw_values import RawColumn, raw_columns
-from nbcfast.exports.sql_query import identifier, table_name
 from nbcfast.published.points_table import PointsTable
+from nbcfast.published.value_texts import label_value
 from nbcfast.table.values import Kind
 
 TYPES: dict[Kind | None, str] = {

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from nbcfast._core.dtypes import Array
+from nbcfast._core.numbers import WHOLE, edge
 from nbcfast.exports.about import About
 from nbcfast.exports.labels import label_texts
-from nbcfast.exports.points_of_release import expect_fit
-from nbcfast.exports.raw_values import WHOLE, edge, kind_of_values
 from nbcfast.published.points_table import PointsTable
-from nbcfast.table.values import Interval, Kind, Value
+from nbcfast.published.points_totals import expect_fit
+from nbcfast.table.values import Interval, Kind, Value, kind_of_values
 
 if TYPE_CHECKING:
     from types import ModuleType

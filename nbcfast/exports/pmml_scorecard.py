@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterable, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from nbcfast._core.numbers import edge
 from nbcfast.exports.about import About
 from nbcfast.exports.labels import label_texts
-from nbcfast.exports.points_of_release import expect_fit
-from nbcfast.exports.raw_values import edge
 from nbcfast.exports.scored_columns import ScoredColumn, scored_columns
 from nbcfast.published.points_table import PointsTable
+from nbcfast.published.points_totals import expect_fit
 from nbcfast.table.values import Interval, Value
 
 ENDING = ".pmml"

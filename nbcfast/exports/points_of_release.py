@@ -9,7 +9,6 @@ import numpy as np
 
 from nbcfast._core.dtypes import Array
 from nbcfast._core.errors import Infeasible
-from nbcfast._core.numbers import amount_text
 from nbcfast.canonical.boxes.box import box
 from nbcfast.canonical.boxes.decided import answers
 from nbcfast.canonical.boxes.types import AnyBox
@@ -17,13 +16,12 @@ from nbcfast.canonical.weights.results import Scorecard
 from nbcfast.canonical.weights.scorecard import integers
 from nbcfast.canonical.weights.solve import solve
 from nbcfast.published.points_table import PointsTable
+from nbcfast.published.points_totals import expect_fit
 from nbcfast.published.release import Release
 from nbcfast.views import Viewset
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
-
-MOST_TOTAL = 1 << 61  # so that differences of totals have 64 bits, too
 
 
 def points_of(release: Release, *, progress: Progress | None = None) -> PointsTable:
@@ -90,24 +88,6 @@ def expect_release(release: object) -> None:
         )
     if not isinstance(release, Release):
         raise TypeError(f"release must be a Release, got {type(release).__name__}")
-
-
-def most_total(points: PointsTable) -> int:
-    """What no total of a tuple exceeds in size, nor the threshold, nor a sum on the way to it."""
-    each = [
-        max((abs(number) for row in rows for number in row), default=0) for _, _, rows in points.attributes
-    ]
-    return sum(each) + max(map(abs, points.constants), default=0) + abs(points.threshold or 0)
-
-
-def expect_fit(points: PointsTable, most: int = MOST_TOTAL, where: str = "files") -> None:
-    """Refuse points whose totals `where` would round, or wrap around."""
-    found = most_total(points)
-    if found >= most:
-        raise ValueError(
-            f"totals must be below {amount_text(most)} for {where}, got up to {amount_text(found)}: publish "
-            "with bits=, or a coarser domain"
-        )
 
 
 def _answers_of(views: Viewset) -> AnyBox:

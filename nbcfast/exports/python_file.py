@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from nbcfast._core.numbers import edge
 from nbcfast.exports.about import About
-from nbcfast.exports.labels import label_value
-from nbcfast.exports.raw_values import edge, kind_of_values
 from nbcfast.exports.strata_points import StrataPoints
 from nbcfast.published.placing import Placing
 from nbcfast.published.points_table import PointsTable
+from nbcfast.published.value_texts import label_value
 from nbcfast.table.domain import Domain
-from nbcfast.table.values import Interval, Value
+from nbcfast.table.values import Interval, Value, kind_of_values
 
 ONE_RULE = '''
 

@@ -1,69 +1,19 @@
-"""Published values beside raw ones: of what kind columns are, and where bins begin among doubles."""
+"""Published values beside raw ones, each of which stands for one or for many."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from nbcfast._core.dtypes import Longs
-from nbcfast._core.numbers import number_text
+from nbcfast._core.numbers import edge
 from nbcfast.published.points_table import PointsTable
-from nbcfast.table.values import SUPPRESSED, Interval, Kind, Value, kind_of
+from nbcfast.table.values import SUPPRESSED, Interval, Kind, Value, kind_of_values
 
 Raw = bool | int | float | str | None  # a value as other programs have it
-
-WHOLE = 1 << 53  # up to here every integer is a double
-
-
-def kind_of_values(name: str, values: Sequence[Value]) -> Kind | None:
-    """What the values of an attribute are; None where null is the only one.
-
-    Raises
-    ------
-    ValueError
-        If one is `SUPPRESSED`: other programs have no such value, and a row that has it is in no column of
-        theirs.
-    """
-    if any(value is SUPPRESSED for value in values):
-        raise ValueError(
-            f"attribute {name!r} has suppressed values, for which other programs have no word: release rows "
-            "in which they are null, or of some text"
-        )
-    return next((kind_of(type(value), name) for value in values if value is not None), None)
-
-
-def edge(bound: int | Fraction) -> int | float:
-    """The number from which on doubles are not below a bound, where a double means its shortest text.
-
-    Raises
-    ------
-    ValueError
-        If the bound is an integer that is no double: columns of integers and of doubles would need
-        different numbers.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> edge(30), edge(Fraction(3, 10)), edge(Fraction(1, 3))
-    (30, 0.3, 0.33333333333333337)
-    """
-    if bound.denominator == 1 and -WHOLE <= bound <= WHOLE:
-        return int(bound)
-    try:
-        number = float(bound)
-    except OverflowError:
-        raise ValueError(f"an edge of a bin must be a double, got {number_text(bound)}") from None
-    while Fraction(repr(number)) < bound:
-        number = math.nextafter(number, math.inf)
-    while Fraction(repr(math.nextafter(number, -math.inf))) >= bound:
-        number = math.nextafter(number, -math.inf)
-    if bound.denominator == 1 and (number != bound or Fraction(repr(number)) != bound):
-        raise ValueError(f"an edge of a bin must be a double, got {number_text(bound)}")
-    return number
 
 
 def raw_values(value: Value) -> tuple[Raw, ...]:

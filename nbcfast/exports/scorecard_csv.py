@@ -17,12 +17,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from nbcfast._core.dtypes import Longs
+from nbcfast._core.numbers import edge
 from nbcfast.exports.about import About
 from nbcfast.exports.labels import label_texts
-from nbcfast.exports.raw_values import Raw, edge, kind_of_values, raw_columns
+from nbcfast.exports.raw_values import Raw, raw_columns
 from nbcfast.published.formulas import inert
 from nbcfast.published.points_table import PointsTable
-from nbcfast.table.values import Interval, Value
+from nbcfast.table.values import Interval, Value, kind_of_values
 
 KINDS = ("text", "int", "float", "bool", "bin", "null")  # of rows with points
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from nbcfast.exports.raw_values import kind_of_values
 from nbcfast.published.points_table import PointsTable
-from nbcfast.table.values import Kind, Value
+from nbcfast.table.values import Kind, Value, kind_of_values
 
 Points = tuple[int, ...]
 

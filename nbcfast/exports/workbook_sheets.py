@@ -15,7 +15,6 @@ from typing import NamedTuple
 from nbcfast._core.numbers import number_text
 from nbcfast.exports.about import About
 from nbcfast.exports.labels import label_texts
-from nbcfast.exports.points_of_release import expect_fit
 from nbcfast.exports.scored_columns import Points, ScoredColumn, scored_columns
 from nbcfast.exports.workbook_parts import (
     ENDING,
@@ -27,6 +26,7 @@ from nbcfast.exports.workbook_parts import (
     column_name,
 )
 from nbcfast.published.points_table import PointsTable
+from nbcfast.published.points_totals import expect_fit
 from nbcfast.table.values import Interval, Value
 
 EXACT_BELOW = 10**15  # numbers of a spreadsheet have fifteen digits

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbcfast._core.files import written
+from nbcfast._core.sql_text import Dialect
 from nbcfast._core.untyped import Document
 from nbcfast._markup.fragments import fragment
 from nbcfast.published.dataset import csv_field
@@ -16,6 +17,7 @@ from nbcfast.published.formulas import STARTS, inert
 from nbcfast.published.placing import Placing
 from nbcfast.published.points_picture import draw
 from nbcfast.published.points_pieces import rule_pieces
+from nbcfast.published.points_sql import Unseen, class_of
 from nbcfast.published.value_texts import markdown_text, texts_of
 from nbcfast.table.domain import Domain
 from nbcfast.table.values import Value
@@ -188,6 +190,65 @@ class PointsTable:
         rule = f"'{self.rule}" if self.rule.startswith(STARTS) else self.rule
         rows.append([*texts, "", rule, *map(str, last)])
         return "".join(",".join(map(csv_field, row)) + "\n" for row in rows)
+
+    def sql(self, dialect: Dialect, *, unseen: Unseen = "error", table: str | None = None) -> str:
+        """One expression of SQL for the class of a row, by its columns: what `decide` says of its values.
+
+        It stands in a list of columns: ``SELECT *, <expression> AS "diagnosis" FROM ..``, or
+        ``frame.selectExpr("*", expression + " AS diagnosis")`` in Spark.
+
+        Parameters
+        ----------
+        dialect : {"spark", "duckdb", "ansi"}
+            Of the engine: Spark 3.5 and later, DuckDB, or standard SQL as SQLite and PostgreSQL take it.
+        unseen : {"error", "null"}
+            What a row gets with a value that is not published, or a null where null is none: the query stops
+            with a message that names column and value, or the class is NULL. It is never one of the classes.
+            Standard SQL cannot stop a query, so "ansi" takes "null" alone.
+        table : str, optional
+            An alias of the table, which then stands before each column. SQLite takes a name in double quotes
+            that is no column for a text, and with an alias it does not.
+
+        Returns
+        -------
+        str
+            Without comments and parameters, whatever names and values have in them.
+
+        Raises
+        ------
+        ValueError
+            If "ansi" is to stop a query, a class is null, a value is suppressed, totals have more than 61
+            bits, or SQL cannot have a name or a text, or takes two names for one.
+
+        Notes
+        -----
+        Numbers and bins of numbers need a column of integers, of floats, or (but for "ansi") of decimals of
+        at most 15 digits, bools one of bools, and texts one of texts, which dates are as well, or without
+        "ansi" of dates. A value in a column of another type is not published: '1' is not 1. In Spark and
+        DuckDB that is found before rows are read; with "ansi" it is NULL in SQLite, where a column has to be
+        declared with its type, and in other databases an error.
+
+        NaN is a null, -0.0 is 0.0, and infinities lie in bins that are open there. Texts are equal letter by
+        letter: DuckDB is told to, Spark refuses a column with a collation of its own, and with "ansi" the
+        column must not have one that ignores case or blanks. An integer that its column may have rounded, as
+        a float of 32 bits does from 2^24 on, has no class with "ansi".
+
+        Examples
+        --------
+        >>> import nbcfast
+        >>> views = nbcfast.Viewset([5, 9], {"job": [[1, 6], [4, 3]]}, classes=["no", "yes"])
+        >>> card = nbcfast.canonical.release(views, 4).scorecard()
+        >>> print(card.sql("ansi", unseen="null"))
+        (SELECT CASE WHEN "scored"."points" >= 1 THEN 'no'
+                     WHEN "scored"."points" < 1 THEN 'yes' END
+         FROM (SELECT
+           CASE
+             WHEN +"job" = 0 THEN 0
+             WHEN +"job" = 1 THEN 1
+           END
+           AS "points") AS "scored")
+        """
+        return class_of(self, dialect, unseen, table)
 
     def plot(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """A picture: a panel for each attribute with a bar for each value, all panels on one scale.

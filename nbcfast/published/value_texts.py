@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from nbcfast._wire.messages import printable
+from nbcfast.table.values import SUPPRESSED, Interval, Suppressed, Value
 
 NULL = "(null)"
 # What Markdown or the HTML in it would act on; an address becomes no link.
@@ -42,6 +43,28 @@ def texts_of(values: Sequence[object], text_of: Callable[[object], str] | None =
         taken.add(text)
         found[place] = text
     return found
+
+
+def label_value(label: Value) -> bool | int | float | str:
+    """A class as files have it: of a bin its text.
+
+    Raises
+    ------
+    ValueError
+        If it is null or suppressed.
+
+    Examples
+    --------
+    >>> label_value("ill"), label_value(Interval(20, 30))
+    ('ill', '[20, 30)')
+    """
+    if label is None or label is SUPPRESSED:
+        what = "null" if label is None else "suppressed"
+        raise ValueError(f"a class that is {what} cannot be told from no answer: name it before you publish")
+    if isinstance(label, Interval):
+        return repr(label)
+    assert not isinstance(label, Suppressed)
+    return label
 
 
 def markdown_text(text: str) -> str:

@@ -156,6 +156,23 @@ def kind_of(cls: type, where: str) -> Kind | None:
     )
 
 
+def kind_of_values(name: str, values: Sequence[Value]) -> Kind | None:
+    """What the values of an attribute are; None where null is the only one.
+
+    Raises
+    ------
+    ValueError
+        If one is `SUPPRESSED`: other programs have no such value, and a row that has it is in no column of
+        theirs.
+    """
+    if any(value is SUPPRESSED for value in values):
+        raise ValueError(
+            f"attribute {name!r} has suppressed values, for which other programs have no word: release rows "
+            "in which they are null, or of some text"
+        )
+    return next((kind_of(type(value), name) for value in values if value is not None), None)
+
+
 def join_kinds(kinds: Iterable[Kind | None], where: str) -> Kind | None:
     """The one kind that holds all of these: ints and floats are floats, other mixtures are refused."""
     distinct = {kind for kind in kinds if kind is not None}

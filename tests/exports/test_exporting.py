@@ -11,15 +11,16 @@ import pytest
 
 import nbcfast
 from nbcfast import SUPPRESSED, Interval, canonical
+from nbcfast._core.numbers import edge
 from nbcfast.exports import About, Exported, export, points_of, tuples_to_compare
 from nbcfast.exports import exporting as module
 from nbcfast.exports import points_of_release as points_module
 from nbcfast.exports.domain_tuples import ByClass
 from nbcfast.exports.formats import FORMATS, format_of
-from nbcfast.exports.points_of_release import expect_fit, most_total
-from nbcfast.exports.raw_values import edge, raw_values
+from nbcfast.exports.raw_values import raw_values
 from nbcfast.exports.scorecard_csv import inert, meant
 from nbcfast.published.points_table import PointsTable
+from nbcfast.published.points_totals import expect_fit, most_total
 
 PRIVATE = nbcfast.Viewset([5, 5], {"job": [[2, 3], [3, 2]], "sex": [[1, 4], [4, 1]]}, classes=["no", "yes"])
 RELEASE = nbcfast.safety_transform(PRIVATE, 4, class_name="ill")

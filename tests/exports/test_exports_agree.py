@@ -10,8 +10,8 @@ import nbcfast
 from nbcfast import Interval, canonical
 from nbcfast.exports import points_of, tuples_to_compare
 from nbcfast.exports.formats import FORMATS
-from nbcfast.exports.labels import label_value
 from nbcfast.exports.loaded_sql import query_decides
+from nbcfast.published.value_texts import label_value
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("onnx")

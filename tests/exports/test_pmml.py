@@ -11,13 +11,13 @@ from canonical_cases import ILL_OR_WELL
 from scorecard_cases import ABOUT, card, random_points
 
 from nbcfast import SUPPRESSED, Interval, canonical
+from nbcfast._core.numbers import edge
 from nbcfast.exports import loaded_pmml
 from nbcfast.exports.about import About
 from nbcfast.exports.domain_tuples import tuples_to_compare
 from nbcfast.exports.exporting import export
 from nbcfast.exports.labels import label_texts
 from nbcfast.exports.pmml_scorecard import content
-from nbcfast.exports.raw_values import edge
 
 SPACE = {"p": "http://www.dmg.org/PMML-4_4"}
 MISSING = "needs Java, and pip install jpmml_evaluator pypmml"

@@ -10,12 +10,13 @@ import pytest
 
 import nbcfast
 from nbcfast import Interval, canonical, closeness
+from nbcfast._core.sql_text import identifier
 from nbcfast.exports import About
 from nbcfast.exports.formats import FORMATS
 from nbcfast.exports.loaded_onnx import of_type
 from nbcfast.exports.onnx_graph import InputColumn, outputs_of
-from nbcfast.exports.raw_values import kind_of_values, raw_values
-from nbcfast.exports.sql_query import identifier
+from nbcfast.exports.raw_values import raw_values
+from nbcfast.table.values import kind_of_values
 
 # LibreOffice starts anew for every file.
 ENDINGS = [pytest.param(one, marks=pytest.mark.thorough) if one == ".xlsx" else one for one in FORMATS]
