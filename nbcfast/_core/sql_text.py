@@ -163,7 +163,8 @@ def raised(message: str, shown: str | None, after: str, dialect: Dialect) -> str
     function, text = ("raise_error", "STRING") if dialect == "spark" else ("error", "VARCHAR")
     if shown is None:
         return f"{function}({text_literal(message + after, dialect)})"
-    parts = [text_literal(message, dialect), f"CAST({shown} AS {text})", text_literal(after, dialect)]
+    parts = [text_literal(message, dialect), f"CAST({shown} AS {text})"]
+    parts += [text_literal(after, dialect)] * bool(after)
     return f"{function}(concat({', '.join(parts)}))"
 
 

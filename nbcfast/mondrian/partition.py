@@ -13,11 +13,14 @@ import numpy as np
 
 from nbcfast._core.dtypes import Longs, UInt32s
 from nbcfast._core.numbers import Numeral
+from nbcfast._core.sql_text import Dialect, expect_dialect, expect_names, expect_raises
 from nbcfast._core.untyped import Document
+from nbcfast._core.validation import choice
 from nbcfast._markup.fragments import result
 from nbcfast._markup.page_parts import State, facts, findings
 from nbcfast._wire.messages import printable
 from nbcfast.groups.groups import Groups, grouped
+from nbcfast.mondrian.assigned import ROWS, assigned, joined
 from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.quasi import Cell, Quasi, range_by_letters
 from nbcfast.mondrian.utility import Utility, measured
@@ -30,6 +33,7 @@ from nbcfast.skyline.points import AnyPoint
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.encode import code_dtype
 from nbcfast.table.row_weights import value_weights
+from nbcfast.table.sql_cases import SqlColumn
 from nbcfast.table.values import Value
 
 if TYPE_CHECKING:
@@ -316,6 +320,108 @@ class Partition(Published):
         values = groups.values[pairs].astype(code_dtype(groups.n_values))
         columns[self.sensitive] = Column(values, groups.sensitive_domain)
         return Table.from_columns(columns, groups.counts[pairs], len(pairs))
+
+    def assignments(self) -> Table:
+        """Which tuples of quasi-identifiers are in which group, and what is published of them. It is private.
+
+        For rows that are in an engine, as `join_sql` says: a table with so many rows as there are distinct
+        tuples, whatever their number of people.
+
+        Returns
+        -------
+        Table
+            The quasi-identifiers of the private table, the number of the group in `groups` ("group"), and the
+            generalised values ("published_age" of "age"); with _ behind a name that is one of a column.
+
+        Raises
+        ------
+        ValueError
+            If the rows are not known: of a partition that was loaded, or that was made of a file.
+
+        Examples
+        --------
+        >>> from nbcfast import Table
+        >>> from nbcfast.mondrian import anonymize
+        >>> table = Table({"age": [21, 25, 38, 21], "ill": ["flu", "cold", "gout", "cold"]})
+        >>> partition = anonymize(table, ["age"], "ill", [], k=2)
+        >>> partition.assignments().to_pandas()
+           age  group published_age
+        0   21      0    (-inf, 25)
+        1   25      1     [25, inf)
+        2   38      1     [25, inf)
+        """
+        columns, group_ids = self._private_columns("assignments")
+        return assigned(columns, group_ids, self.groups)
+
+    def join_sql(
+        self, dialect: Dialect, rows: str, assignments: str, *, unseen: Literal["error", "null"] = "error"
+    ) -> str:
+        """A SELECT that gives what is published of each private row that is in an engine.
+
+        Each row has just one tuple of `assignments`, so that there are as many rows as before. Nulls are
+        equal, NaN is one, and -0.0 is 0.0. The rows come in no order, or in one of the private table: sort
+        them before they are published. Nothing here checks that they are those of the private table: `save`
+        publishes what was checked.
+
+        Parameters
+        ----------
+        dialect : {"spark", "duckdb", "ansi"}
+            As for `PointsTable.sql`; columns have the types of the private table.
+        rows, assignments : str
+            The tables: a name, or a schema and a name with a dot between. The second holds `assignments()`,
+            as ``to_arrow`` writes it.
+        unseen : {"error", "null"}
+            What a row gets whose tuple is in no group: the query stops with a message, or all that is
+            published of it is NULL, the sensitive value as well. "ansi" takes "null" alone.
+
+        Returns
+        -------
+        str
+            The quasi-identifiers as they are published, and the sensitive column last.
+
+        Raises
+        ------
+        ValueError
+            As for `assignments`, and if "ansi" is to stop a query, or SQL cannot have a name.
+
+        Examples
+        --------
+        >>> import duckdb
+        >>> from nbcfast import Table
+        >>> from nbcfast.mondrian import anonymize
+        >>> table = Table({"age": [21, 25, 38, 21], "ill": ["flu", "cold", "gout", "cold"]})
+        >>> partition = anonymize(table, ["age"], "ill", [], k=2)
+        >>> people, groups = table.to_arrow(), partition.assignments().to_arrow()
+        >>> duckdb.sql(partition.join_sql("duckdb", "people", "groups")).order("age, ill").fetchall()
+        [('(-inf, 25)', 'cold'), ('(-inf, 25)', 'flu'), ('[25, inf)', 'cold'), ('[25, inf)', 'gout')]
+        """
+        expect_dialect(dialect)
+        choice(unseen, ("error", "null"), "unseen")
+        if unseen == "error":
+            expect_raises(dialect, "null")
+        columns, _ = self._private_columns("join_sql")
+        if dialect != "spark":
+            expect_names([*columns, self.sensitive])
+        assert isinstance(self._content, SplitContent)
+        return joined(
+            {name: column.domain.values for name, column in columns.items()},
+            SqlColumn(self.sensitive, self._content.domain.values, dialect, ROWS),
+            rows,
+            assignments,
+            stops=unseen == "error",
+        )
+
+    def _private_columns(self, what: str) -> tuple[dict[str, Column], UInt32s]:
+        """The quasi-identifiers of the private rows, and their groups."""
+        content = self._content
+        if not isinstance(content, SplitContent):
+            raise ValueError(f"{what}: a partition that was loaded does not know the private rows")
+        if not isinstance(content.source, PrivateRows):
+            raise ValueError(
+                f"{what}: the rows of a partition that was made of a file are not kept: split its distinct "
+                "rows in memory, with weights, or publish what `counted` or `out` holds"
+            )
+        return dict(zip(self.quasi, content.source.columns, strict=True)), content.source.group_ids
 
     def check(self, points: Iterable[AnyPoint] | None = None) -> Reports:
         """The reports on these points, by default those of the demands, from the groups alone.

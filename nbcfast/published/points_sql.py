@@ -7,7 +7,7 @@ later place wins. Standard SQL has no such look-up: there a query within the row
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from nbcfast._core.sql_text import (
@@ -53,6 +53,22 @@ def class_of(points: PointsTable, dialect: Dialect, unseen: Unseen, table: str |
         reached = f"{_total(points, 0, dialect, unseen, table)} >= {points.threshold}"
         return _looked_up(labels[::-1], reached, dialect)  # false comes before true
     return _looked_up(labels, _largest(points, dialect, unseen, table), dialect)
+
+
+def class_by(
+    by: str,
+    points: Mapping[Value, PointsTable],
+    dialect: Dialect,
+    unseen: Unseen,
+    table: str | None,
+) -> str:
+    """The expression in which the value of a column selects the points; see `StratifiedRelease.sql`."""
+    expect_asked(dialect, unseen)
+    attributes = [name for one in points.values() for name, _, _ in one.attributes]
+    if dialect != "spark":
+        expect_names([by, *dict.fromkeys(attributes)])
+    texts = [class_of(one, dialect, unseen, table) for one in points.values()]
+    return SqlColumn(by, tuple(points), dialect, table).case(texts, None if unseen == "error" else "NULL")
 
 
 def expect_asked(dialect: Dialect, unseen: Unseen) -> None:

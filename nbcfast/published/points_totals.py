@@ -33,6 +33,8 @@ def expect_fit(points: PointsTable, most: int = MOST_TOTAL, where: str = "files"
 
 def least_total(points: PointsTable) -> int:
     """What no total of a class is below."""
-    each = [[min(numbers) for numbers in zip(*rows, strict=True)] for _, _, rows in points.attributes if rows]
-    starts = points.constants or (0,)
-    return min(start + sum(of[c] for of in each) for c, start in enumerate(starts))
+    least = list(points.constants or (0,))
+    for _, _, rows in points.attributes:
+        for c in range(len(least) if rows else 0):
+            least[c] += min(row[c] for row in rows)
+    return min(least)

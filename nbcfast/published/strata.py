@@ -18,6 +18,7 @@ from nbcfast._core.files import written
 from nbcfast._core.numbers import amount_text
 from nbcfast._core.pickling import HasReadOnlyMappings
 from nbcfast._core.spelling import ARGUMENTS, Arguments
+from nbcfast._core.sql_text import Dialect
 from nbcfast._core.untyped import Document
 from nbcfast._reading.source import AnyTable
 from nbcfast._wire.strata_form import MOST_STRATA, of_strata, strata_notes, strata_warnings
@@ -37,6 +38,7 @@ from nbcfast.published.dataset import (
     write_blocks,
 )
 from nbcfast.published.exported import Exportable
+from nbcfast.published.points_sql import Unseen, class_by
 from nbcfast.published.raw_rows import Answering, predict, predict_batches, predict_proba
 from nbcfast.published.release import Release
 from nbcfast.published.release_pieces import strata_html
@@ -364,6 +366,26 @@ class StratifiedRelease(HasReadOnlyMappings, Exportable, Published):
         """How raw rows are answered, for whoever has them in blocks of his own; see `predict`."""
         views = [release.views for release in self.strata.values()]
         return Answering(views, self.domains, self.by, domains, words)
+
+    def sql(self, dialect: Dialect, *, unseen: Unseen = "error", table: str | None = None) -> str:
+        """One expression of SQL for the class of a row: the value of the column selects the points.
+
+        Parameters, result and errors are those of `PointsTable.sql`. It is as long as the points of all
+        strata together.
+
+        Examples
+        --------
+        >>> import duckdb
+        >>> from nbcfast import canonical
+        >>> patients = {"sex": ["f", "m", "f", "m"], "glucose": ["low", "low", "high", "high"],
+        ...             "ill": ["no", "yes", "yes", "no"]}
+        >>> made = canonical.release_by(patients, "ill", "sex", 4)
+        >>> row = "SELECT 'm' AS sex, 'high' AS glucose"
+        >>> duckdb.sql(f"SELECT {made.sql('duckdb')} AS ill FROM ({row})").fetchall()
+        [('no',)]
+        """
+        points = {value: release.scorecard() for value, release in self.strata.items()}
+        return class_by(self.by, points, dialect, unseen, table)
 
     def save(
         self,

@@ -99,35 +99,56 @@ class SqlColumn:
     @property
     def is_large(self) -> bool:
         """Whether a published number is so large that doubles beside it are no integers any more."""
-        ends = [
-            end
-            for value in self.values
-            for end in ((value.low, value.high) if isinstance(value, Interval) else (value,))
-        ]
-        return any(isinstance(end, int | float | Fraction) and abs(end) >= WHOLE for end in ends)
+        for value in self.values:
+            ends = [value.low, value.high] if isinstance(value, Interval) else [value]
+            if any(isinstance(end, (int, float, Fraction)) and not -WHOLE < end < WHOLE for end in ends):
+                return True
+        return False
 
-    def has_type(self, templates: dict[str, str]) -> str:
-        """Whether the type of the column is one of these, by templates of each dialect."""
-        return templates[self.dialect].format(self.text)
+    def as_text(self) -> str:
+        """The column as a text that is compared letter by letter."""
+        return self._filled(AS_TEXT)
+
+    def as_integer(self) -> str:
+        """The column as an integer, where its type is one of integers."""
+        return self._filled(AS_INTEGER)
+
+    def as_number(self) -> str:
+        """The column as a double that is no NaN and no -0.0, where its type is one of numbers."""
+        return f"CASE WHEN NOT isnan({self.as_double}) THEN {self.as_double} + CAST(0 AS DOUBLE) END"
+
+    def standard_key(self) -> str:
+        """The column in standard SQL, where numbers are equal to no text, and NaN is a null."""
+        if self.kind == "int":
+            return f"+{self.text}"
+        if self.kind == "float":
+            return f"CASE WHEN NOT {_is_nan(f'+{self.text}')} THEN {self.text} + 0E0 END"
+        return self.text
+
+    def _filled(self, templates: dict[str, str]) -> str:
+        """The template of the dialect, with this column."""
+        return templates[self.dialect].replace("{0}", self.text)
 
     def is_double(self) -> str:
         """Whether the type is one of doubles, or of decimals that each are one."""
-        return f"(typeof({self.text}) IN ({DOUBLES[self.dialect]}) OR {self.has_type(DECIMALS)})"
+        return f"(typeof({self.text}) IN ({DOUBLES[self.dialect]}) OR {self._filled(DECIMALS)})"
 
     def is_of_kind(self) -> str:
         """Whether the type of the column is one whose values may be published ones."""
         if self.kind == "text":
-            return self.has_type(TEXTS)
+            return self._filled(TEXTS)
         if self.kind == "bool":
-            return self.has_type(BOOLS)
+            return self._filled(BOOLS)
         listed = f"{INTEGERS[self.dialect]}, {DOUBLES[self.dialect]}"
-        return f"(typeof({self.text}) IN ({listed}) OR {self.has_type(DECIMALS)})"
+        return f"(typeof({self.text}) IN ({listed}) OR {self._filled(DECIMALS)})"
 
     def is_null(self) -> str:
         """Whether a row has a null: NaN is one. Of numbers it may be asked once the type is known."""
         if self.kind in ("int", "float", "interval"):
             return f"{self.text} IS NULL OR isnan({self.as_double})"
-        is_nan = f"typeof({self.text}) IN ({DOUBLES[self.dialect]}) AND {self.has_type(AS_TEXT)} = "
+        if None not in self.values:  # where a column of doubles is as unknown as its nulls are
+            return f"{self.text} IS NULL"
+        is_nan = f"typeof({self.text}) IN ({DOUBLES[self.dialect]}) AND {self.as_text()} = "
         return f"{self.text} IS NULL OR ({is_nan}'{NAN_TEXT[self.dialect]}')"
 
     def case(self, results: Sequence[str], unseen: str | None) -> str:
@@ -161,7 +182,7 @@ class SqlColumn:
         if self.kind is None:
             return f"CASE WHEN {self.is_null()} THEN {null} ELSE {unknown} END"
         if self.kind in ("text", "bool"):
-            key = self.has_type(AS_TEXT) if self.kind == "text" else self.text
+            key = self.as_text() if self.kind == "text" else self.text
             found = self._equal(key, [(self._literal(value), result) for value, result in of_value], unknown)
             return (
                 f"CASE WHEN {self.is_null()} THEN {null} WHEN NOT {self.is_of_kind()} THEN {wrong} "
@@ -177,7 +198,7 @@ class SqlColumn:
         doubles = self._by_number(self.as_double, of_value, unknown, integers=False)
         if not self.is_large:
             return doubles
-        integers = self._by_number(self.has_type(AS_INTEGER), of_value, unknown, integers=True)
+        integers = self._by_number(self.as_integer(), of_value, unknown, integers=True)
         return f"CASE WHEN {self.is_double()} THEN {doubles} ELSE {integers} END"
 
     def _by_number(

@@ -5,7 +5,7 @@ Proved in docs/mathematics/templates.md. What is where:
 - `template`: an inference that must not be too confident
 - `inferences`: which inferences from a table are, which is what `nbcfast templates check` asks
 - `disclosing` suppresses; `masked_columns`: what may be; `distinct_rows`: rows as the kernel takes them
-- `results`: what `disclose` gives back; `wire`: its files
+- `results`: what `disclose` gives back; `wire`: its files; `sql_expressions`: the same for rows in an engine
 """
 
 from nbcfast.templates.disclosing import disclose

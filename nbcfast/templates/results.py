@@ -14,6 +14,7 @@ import numpy as np
 
 from nbcfast._core.dtypes import UInt32s
 from nbcfast._core.numbers import number_text
+from nbcfast._core.sql_text import Dialect
 from nbcfast._core.untyped import Document
 from nbcfast._markup.fragments import result
 from nbcfast._markup.page_parts import table
@@ -23,6 +24,7 @@ from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.table import Interval, Table
 from nbcfast.table.table import equal_rows
 from nbcfast.table.values import Value, plain
+from nbcfast.templates.sql_expressions import expressions_of
 from nbcfast.templates.template import Template
 from nbcfast.templates.wire import DisclosureCertificate, certificate_of, parts_of
 
@@ -221,6 +223,51 @@ class Disclosure(Published):
         ids = equal_rows(self.table, self.quasi)
         ids.flags.writeable = False
         return ids
+
+    def expressions(
+        self, dialect: Dialect, *, suppressed: str = "*", table: str | None = None
+    ) -> dict[str, str]:
+        """Of each column with suppressed values or intervals what is published of a row, as text of SQL.
+
+        For a table that is in an engine: ``SELECT <expression> AS "job", .. FROM ..`` has in these columns
+        what `table` has, as `Table.to_arrow` writes it: texts, of intervals too, which take the numbers in
+        them. Columns that are not listed are published as they are.
+
+        Parameters
+        ----------
+        dialect : {"spark", "duckdb", "ansi"}
+            As for `PointsTable.sql`; so are the types that columns must have.
+        suppressed : str
+            The text of suppressed values. A value that the private table does not have gets it too, for
+            nothing has looked at what it would give away; a null, where the table has none, and all values
+            of a column of another type as well. Rows are to be those of the private table all the same:
+            nothing here checks it, nor the templates for others.
+        table : str, optional
+            An alias of the table, which then stands before each column.
+
+        Returns
+        -------
+        dict of name -> str
+            They show which values are published, and none that is withheld.
+
+        Raises
+        ------
+        TypeError
+            If `suppressed` is no text.
+        ValueError
+            If a value that is published has the text `suppressed`, or SQL cannot have a name or a text.
+
+        Examples
+        --------
+        >>> import nbcfast
+        >>> from nbcfast.templates import Template, disclose
+        >>> jobs = ["cook", "clerk", "cook", "smith"]
+        >>> table = nbcfast.Table({"job": jobs, "ill": ["no", "yes", "no", "no"]})
+        >>> found = disclose(table, [Template(["job"], ("ill", "yes"), "1/2")], utility="distortion")
+        >>> print(found.expressions("ansi")["job"])
+        CASE WHEN "job" = 'cook' THEN 'cook' ELSE '*' END
+        """
+        return expressions_of(self.table, dialect, suppressed, table)
 
     @property
     def certificate(self) -> DisclosureCertificate:

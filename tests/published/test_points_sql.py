@@ -8,7 +8,7 @@ from scorecard_cases import card
 from sql_rows import TYPES, by_duckdb, by_sqlite, raw_rows, release
 
 import nbcfast
-from nbcfast import SUPPRESSED, Interval
+from nbcfast import SUPPRESSED, Interval, canonical
 
 SEEDS = range(40)
 
@@ -291,3 +291,30 @@ def test_infinity_is_a_value_of_engines():
     points = card({"age": ([math.inf, -math.inf, 2.5], [1, 0, 0])}, threshold=1)
     rows = {"age": [math.inf, -math.inf, 2.5]}
     assert by_duckdb([points.sql("duckdb")], rows, {"age": "DOUBLE"}) == [["ill", "well", "well"]]
+
+
+def test_a_column_selects_the_points():
+    rng = np.random.default_rng(5)
+    names = ["it's", "a.b"]
+    sexes, sizes = ["f", "m", None], [1, 2, 3]
+    rows = {
+        names[0]: [sexes[place] for place in rng.integers(0, 3, 200)],
+        names[1]: [sizes[place] for place in rng.integers(0, 3, 200)],
+        "ill": [("no", "yes", "maybe")[place] for place in rng.integers(0, 3, 200)],
+    }
+    for labels in (2, 3):
+        given = {**rows, "ill": [("no", "yes")[len(ill) % 2] if labels == 2 else ill for ill in rows["ill"]]}
+        made = canonical.release_by(given, "ill", names[0], 4)
+        asked = {names[0]: ["f", "m", None] * 3, names[1]: [1, 1, 1, 2, 2, 2, 3, 3, 3]}
+        texts = [made.sql("duckdb"), made.sql("ansi", unseen="null"), made.sql("duckdb", unseen="null")]
+        types = {names[0]: "VARCHAR", names[1]: "BIGINT"}
+        for found in by_duckdb(texts, asked, types):
+            assert found == made.predict(nbcfast.Table(asked)).tolist()
+        assert by_sqlite(texts[1:2], asked, types) == [made.predict(nbcfast.Table(asked)).tolist()]
+        strange = {names[0]: ["x", "f"], names[1]: [1, 4]}
+        assert by_duckdb(texts[1:], strange, types) == [[None, None]] * 2
+    with pytest.raises(ValueError, match="unseen must be 'null' for dialect 'ansi'"):
+        made.sql("ansi")
+    duckdb = pytest.importorskip("duckdb")
+    with pytest.raises(duckdb.InvalidInputException, match="column it's: value x is not published"):
+        by_duckdb(texts[:1], {name: values[:1] for name, values in strange.items()}, types)
