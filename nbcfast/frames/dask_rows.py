@@ -10,7 +10,9 @@ from nbcfast.table.arrow import load_pyarrow
 from nbcfast.table.table import Table, concat
 
 TOGETHER = 8  # parts that are added up at once
+LOOKED_INTO = 3  # parts, until one has rows
 
+Named = tuple[list[list[str]], str | None]  # the columns of each set, and that of the weights
 Part = list[Table | None]  # the distinct rows of each set; None where there are no rows
 
 
@@ -36,9 +38,17 @@ class DaskRows(Engine):
     def collated(self, places: Sequence[int]) -> list[int]:
         return []  # texts are equal letter by letter
 
-    def first(self, places: Sequence[int], n_rows: int) -> PyArrow:
-        rows = self.chosen(places).head(n_rows, npartitions=1, compute=True)
-        return load_pyarrow().Table.from_pandas(_renamed(rows, places), preserve_index=False)
+    def first(self, places: Sequence[int], n_rows: int) -> PyArrow | None:
+        pa = load_pyarrow()
+        for part in self.chosen(places).to_delayed()[:LOOKED_INTO]:
+            rows = part.head(n_rows).compute()
+            if len(rows):
+                try:
+                    named = rows.set_axis([column(place) for place in places], axis=1)
+                    return pa.Table.from_pandas(named, preserve_index=False)
+                except pa.ArrowException:  # of objects of several kinds: whoever counts them says so
+                    return None
+        return None
 
     def chosen(self, places: Sequence[int]) -> Dask:
         """The frame of these columns: of a file no others are read."""
@@ -48,15 +58,20 @@ class DaskRows(Engine):
         import dask
 
         counted, added = dask.delayed(_counted, pure=False), dask.delayed(_added, pure=False)
-        parts = [counted(part, asked) for part in self.chosen(asked.columns).to_delayed()]
+        named = self._asked(asked)
+        parts = [counted(part, named, asked.most) for part in self.chosen(asked.columns).to_delayed()]
         while len(parts) > 1:
             parts = [added(parts[i : i + TOGETHER], asked.most) for i in range(0, len(parts), TOGETHER)]
         found: Part = list(dask.compute(parts[0])[0]) if parts else [None] * len(asked.sets)
         empty = self._empty()
         return [
-            table.to_arrow(weights=NUMBER) if table is not None else empty.select([*map(column, one), NUMBER])
+            _by_places(table, one) if table is not None else empty.select([*map(column, one), NUMBER])
             for table, one in zip(found, asked.sets, strict=True)
         ]
+
+    def _asked(self, asked: Asked) -> Named:
+        names = [[self.names[place] for place in one] for one in asked.sets]
+        return names, None if asked.weights is None else self.names[asked.weights]
 
     def _empty(self) -> PyArrow:
         pa = load_pyarrow()
@@ -64,18 +79,19 @@ class DaskRows(Engine):
         return pa.schema([*fields, pa.field(NUMBER, pa.int64())]).empty_table()
 
 
-def _renamed(rows: Pandas, places: Sequence[int]) -> Pandas:
-    return rows.set_axis([column(place) for place in places], axis=1)
+def _by_places(table: Table, places: Sequence[int]) -> PyArrow:
+    """The distinct rows and their numbers, with columns by the names of queries: a column may be called NUMBER."""
+    columns = {column(place): table.column(name) for place, name in zip(places, table.names, strict=True)}
+    return Table.from_columns(columns, table.weights, table.n_rows).to_arrow(weights=NUMBER)
 
 
-def _counted(rows: Pandas, asked: Asked) -> Part:
+def _counted(rows: Pandas, named: Named, most: int) -> Part:
     """Of one partition, on the worker that has it: its distinct rows."""
+    sets, weights = named
     if not len(rows):
-        return [None] * len(asked.sets)
-    table = Table(
-        _renamed(rows, asked.columns), weights=None if asked.weights is None else column(asked.weights)
-    )
-    return [table.select(map(column, one)).collapse() for one in asked.sets]
+        return [None] * len(sets)
+    table = Table(rows, weights=weights)
+    return [_expected_few(table.select(names).collapse(), most, place) for place, names in enumerate(sets)]
 
 
 def _added(parts: Sequence[Part], most: int) -> Part:
@@ -83,7 +99,11 @@ def _added(parts: Sequence[Part], most: int) -> Part:
     sums: Part = []
     for place, tables in enumerate(zip(*parts, strict=True)):
         present = [table for table in tables if table is not None]
-        sums.append(concat(present).collapse() if present else None)
-        if sums[-1] is not None and sums[-1].n_rows > most:
-            raise TooManyRowsError(place)
+        sums.append(_expected_few(concat(present).collapse(), most, place) if present else None)
     return sums
+
+
+def _expected_few(table: Table, most: int, place: int) -> Table:
+    if table.n_rows > most:
+        raise TooManyRowsError(place)
+    return table

@@ -35,7 +35,8 @@ class DuckDBRows(Engine):
 
     @functools.cached_property
     def _schema(self) -> PyArrow:
-        read = self._read(f"SELECT * FROM {self._source} LIMIT 0").schema
+        with self._read(f"SELECT * FROM {self._source} LIMIT 0") as reader:
+            read = reader.schema
         fields = [field.with_name(name) for field, name in zip(read, self.names, strict=True)]
         return load_pyarrow().schema(fields)
 
@@ -63,14 +64,16 @@ class DuckDBRows(Engine):
             f"OR coalesce(max({name}), 'e' || chr(769)) = chr(233)"
             for name in map(column, texts)
         )
-        found = self._read(f"SELECT {tests} FROM (SELECT * FROM {self._source} LIMIT 0) AS nobody").read_all()
+        with self._read(f"SELECT {tests} FROM (SELECT * FROM {self._source} LIMIT 0) AS nobody") as reader:
+            found = reader.read_all()
         return [place for place, answer in zip(texts, found.columns, strict=True) if answer[0].as_py()]
 
     def first(self, places: Sequence[int], n_rows: int) -> PyArrow | None:
         if not self._steps or self._steps & ONCE:
             return None
         listed = ", ".join(map(column, places))
-        return self._read(f"SELECT {listed} FROM {self._source} LIMIT {n_rows}").read_all()
+        with self._read(f"SELECT {listed} FROM {self._source} LIMIT {n_rows}") as reader:
+            return reader.read_all()
 
     def cleaned(self, place: int) -> str:
         """A column in which NaN is null, and -0.0 is 0.0, as SQL."""
@@ -84,17 +87,19 @@ class DuckDBRows(Engine):
         if asked.weights is not None:
             weight = column(asked.weights)
             numbers = [
-                f"try_cast(sum({weight}) AS BIGINT) AS {NUMBER}",
+                # What is no weight of 64 bits is null here, and refused for that: PRESENT is short of ROWS.
+                f"try_cast(sum(try_cast({weight} AS BIGINT)) AS BIGINT) AS {NUMBER}",
                 f"min({weight}) AS {LEAST}",
-                f"count({weight}) AS {PRESENT}",
+                f"count(try_cast({weight} AS BIGINT)) AS {PRESENT}",
                 f"count(*) AS {ROWS}",
                 f"sum(CAST({weight} AS DOUBLE)) AS {ABOUT}",
             ]
         written = branches if self._steps and self._steps <= CHEAP else grouping_sets
         found: list[PyArrow] = []
         for start, part in asked.parts():
-            reader = self._read(written(part, self.cleaned, numbers, self._source))
-            found += of_each_set(part, reader, reader.schema, start)
+            # Closed where too many rows are not read to their end: a connection has one open answer at a time.
+            with self._read(written(part, self.cleaned, numbers, self._source)) as reader:
+                found += of_each_set(part, reader, reader.schema, start)
         return found
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nbcfast._core.untyped import PyArrow
+from nbcfast.table.arrow import load_pyarrow
 
 # What stands behind the columns of a group of rows: how many people it has; of weights the least one, how many
 # there are, and their sum as a float, beside which a sum that did not fit is seen.
@@ -75,6 +76,12 @@ def column(place: int) -> str:
     return f"c{place}"
 
 
+def unreadable(type_: str, engine: str) -> PyArrow:
+    """A type that Arrow has not: columns of it are refused by its name, where somebody asks for them."""
+    pa = load_pyarrow()
+    return pa.opaque(pa.binary(), type_, engine)
+
+
 class Engine(ABC):
     """A table of an engine.
 
@@ -115,4 +122,3 @@ class Engine(ABC):
         TooManyRowsError
             If a set has more than `asked.most`.
         """
-

@@ -15,8 +15,7 @@ from nbcfast.table.row_weights import value_weights
 from nbcfast.table.table import Table
 from nbcfast.table.values import INT64_MAX
 
-# A sum of floats is this near to the sum of the integers, however many rows of an engine there are.
-NEARLY_ALL = float(1 << 63) * (1 - 2.0**-20)
+WRAPPED = float(1 << 62)
 
 
 def expect_weights(type_: PyArrow) -> None:
@@ -53,11 +52,19 @@ def _weights(found: PyArrow) -> Longs:
     pa = load_pyarrow()
     if LEAST in found.column_names and found.num_rows:
         if pa.compute.any(pa.compute.not_equal(found.column(PRESENT), found.column(ROWS))).as_py():
-            raise ValueError("weights: expected integers of at least 1 and below 2^63, got a null or a larger one")
+            raise ValueError(
+                "weights: expected integers of at least 1 and below 2^63, got a null or a larger one"
+            )
         least = pa.compute.min(found.column(LEAST)).as_py()
         if least < 1:
             raise ValueError(f"weights: expected integers of at least 1, got {least}")
-        if pa.compute.sum(found.column(ABOUT)).as_py() > NEARLY_ALL or found.column(NUMBER).null_count:
+        # A sum that has wrapped is away by 2^64 from that of floats, which is near to the true one.
+        number = pa.compute.cast(found.column(NUMBER), pa.float64(), safe=False)
+        away = pa.compute.abs(pa.compute.subtract(found.column(ABOUT), number))
+        if pa.compute.any(pa.compute.is_null(number)).as_py():
+            most = pa.compute.max(found.column(ABOUT)).as_py()
+            raise ValueError(f"weights: expected sums below 2^63, got one of about {most:.7g}")
+        if pa.compute.max(away).as_py() > WRAPPED:
             raise ValueError("weights: expected a total below 2^63, got a larger one")
     numbers = found.column(NUMBER)
     if pa.types.is_decimal(numbers.type):

@@ -182,6 +182,8 @@ class Frame:
         [1, 2]
         """
         listed = [self._names(columns) for columns in sets]
+        if not listed:
+            return []
         try:
             return self._fetched(listed, self.most_rows)
         except TooManyRowsError as error:
@@ -219,9 +221,7 @@ class Frame:
         except TooManyRowsError as error:
             raise TooManyRowsError(keys.index(sets[error.place])) from None
         names_of = [[self._engine.names[place] for place in one] for one in sets]
-        tables = [
-            table_of(one, names, self._domains) for one, names in zip(found, names_of, strict=True)
-        ]
+        tables = [table_of(one, names, self._domains) for one, names in zip(found, names_of, strict=True)]
         expect_same_rows(tables, self.kind)
         of_key = dict(zip(sets, tables, strict=True))
         return [

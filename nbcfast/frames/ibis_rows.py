@@ -5,8 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nbcfast._core.untyped import Ibis, PyArrow
-from nbcfast.frames.engines import ABOUT, LEAST, NUMBER, PRESENT, ROWS, Asked, Engine, TooManyRowsError, column
+from nbcfast.frames.engines import (
+    ABOUT,
+    LEAST,
+    NUMBER,
+    PRESENT,
+    ROWS,
+    Asked,
+    Engine,
+    TooManyRowsError,
+    column,
+    unreadable,
+)
 from nbcfast.table.arrow import load_pyarrow
+from nbcfast.table.values import INT64_MAX
+
+# A sum of floats is this near to the sum of the integers, however many rows of an engine there are.
+NEARLY_ALL = float(1 << 63) * (1 - 2.0**-20)
 
 
 class IbisRows(Engine):
@@ -28,8 +43,8 @@ class IbisRows(Engine):
         for name, type_ in zip(self.names, self._types, strict=True):
             try:
                 fields.append((name, type_.to_pyarrow()))
-            except (KeyError, TypeError, NotImplementedError) as error:
-                raise TypeError(f"column {name!r}: {type_} is no type of Arrow") from error
+            except (KeyError, TypeError, NotImplementedError):
+                fields.append((name, unreadable(str(type_), "ibis")))
         return pa.schema(fields)
 
     def collated(self, places: Sequence[int]) -> list[int]:
@@ -70,19 +85,28 @@ class IbisRows(Engine):
         chosen = self._chosen(asked.columns)
         numbers = {NUMBER: chosen.count()}
         if asked.weights is not None:
-            weight = chosen[column(asked.weights)]
-            numbers = {
-                NUMBER: weight.sum(),
-                LEAST: weight.min(),
-                PRESENT: weight.count(),
-                ROWS: chosen.count(),
-                ABOUT: weight.cast("float64").sum(),
-            }
+            numbers = self._weighed(chosen, column(asked.weights))
         found = []
         for place, one in enumerate(asked.sets):
             groups = chosen.group_by([column(name) for name in one]).aggregate(**numbers)
-            rows = groups.limit(asked.most + 1).to_pyarrow()
+            rows = groups.limit(min(asked.most + 1, INT64_MAX)).to_pyarrow()
             if rows.num_rows > asked.most:
                 raise TooManyRowsError(place)
             found.append(rows)
         return found
+
+    def _weighed(self, chosen: Ibis, name: str) -> dict[str, Ibis]:
+        """NUMBERS of weights."""
+        weight = counted = chosen[name]
+        if weight.type().is_decimal() or weight.type().is_unsigned_integer():
+            # What is no weight of 64 bits is null here, and refused for that: PRESENT is short of ROWS.
+            counted = (weight <= INT64_MAX).ifelse(weight, self._ibis.null(weight.type())).cast("int64")
+        about = weight.cast("float64").sum()
+        return {
+            # A sum that may not fit would not arrive; fetched without it, it is refused for ABOUT.
+            NUMBER: (about <= NEARLY_ALL).ifelse(counted.sum(), self._ibis.null("int64")),
+            LEAST: weight.min(),
+            PRESENT: counted.count(),
+            ROWS: chosen.count(),
+            ABOUT: about,
+        }

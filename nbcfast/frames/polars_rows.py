@@ -17,7 +17,8 @@ from nbcfast.frames.engines import (
     TooManyRowsError,
     column,
 )
-from nbcfast.table.arrow import load_pyarrow
+
+MOST_HEAD = (1 << 32) - 1  # rows: Polars has no longer frames, but in a build of its own
 
 
 class PolarsRows(Engine):
@@ -67,7 +68,9 @@ class PolarsRows(Engine):
             ]
         chosen = self._chosen(asked.columns)
         queries = [
-            chosen.group_by([column(place) for place in one]).agg(numbers).head(asked.most + 1)
+            chosen.group_by([column(place) for place in one])
+            .agg(numbers)
+            .head(min(asked.most + 1, MOST_HEAD))
             for one in asked.sets
         ]
         found = []

@@ -7,10 +7,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from nbcfast._core.untyped import PyArrow, Spark
-from nbcfast.frames.engines import ABOUT, LEAST, NUMBER, PRESENT, ROWS, Asked, Engine, column
+from nbcfast.frames.engines import (
+    ABOUT,
+    LEAST,
+    NUMBER,
+    PRESENT,
+    ROWS,
+    Asked,
+    Engine,
+    column,
+    unreadable,
+)
 from nbcfast.frames.queries import grouping_sets, of_each_set
 from nbcfast.table.arrow import load_pyarrow
 
+MOST_LIMIT = (1 << 31) - 1  # Spark takes no larger one
 BINARY = "UTF8_BINARY"  # the collation by which texts are equal letter by letter
 
 
@@ -27,16 +38,9 @@ class SparkRows(Engine):
         self.frame = frame.toDF(*map(column, range(len(self.names))))
 
     def schema(self) -> PyArrow:
-        from pyspark.sql.pandas.types import to_arrow_type
-
-        pa = load_pyarrow()
-        fields = []
-        for name, type_ in zip(self.names, self._types, strict=True):
-            try:
-                fields.append((name, to_arrow_type(type_)))
-            except Exception as error:  # of Spark's own, which has other names in other releases
-                raise TypeError(f"column {name!r}: {type_.simpleString()} is no type of Arrow") from error
-        return pa.schema(fields)
+        return load_pyarrow().schema(
+            [(name, _arrow_type(type_)) for name, type_ in zip(self.names, self._types, strict=True)]
+        )
 
     def collated(self, places: Sequence[int]) -> list[int]:
         return [place for place in places if getattr(self._types[place], "collation", BINARY) != BINARY]
@@ -56,9 +60,11 @@ class SparkRows(Engine):
         if asked.weights is not None:
             weight = column(asked.weights)
             numbers = [
-                f"sum(CAST({weight} AS DECIMAL(38, 0))) AS {NUMBER}",  # a sum of 64 bits may wrap, and say nothing
+                # What is no weight of 64 bits is null here, and refused for that: PRESENT is short of ROWS. A sum of
+                # 64 bits may wrap, and say nothing.
+                f"sum(CAST(try_cast({weight} AS BIGINT) AS DECIMAL(38, 0))) AS {NUMBER}",
                 f"min({weight}) AS {LEAST}",
-                f"count({weight}) AS {PRESENT}",
+                f"count(try_cast({weight} AS BIGINT)) AS {PRESENT}",
                 f"count(*) AS {ROWS}",
                 f"sum(CAST({weight} AS DOUBLE)) AS {ABOUT}",
             ]
@@ -66,7 +72,9 @@ class SparkRows(Engine):
         for start, part in asked.parts():
             with self.named() as source:
                 query = grouping_sets(part, self.cleaned, numbers, source)
-                answer = to_arrow(self.session.sql(f"{query} LIMIT {part.most * len(part.sets) + 1}"))
+                most = part.most * len(part.sets) + 1
+                limit = f" LIMIT {most}" if most <= MOST_LIMIT else ""
+                answer = to_arrow(self.session.sql(query + limit))
             found += of_each_set(part, answer.to_batches(), answer.schema, start)
         return found
 
@@ -79,6 +87,35 @@ class SparkRows(Engine):
             yield name
         finally:
             self.session.catalog.dropTempView(name)
+
+
+def _arrow_type(type_: Spark) -> PyArrow:
+    """The type as which values arrive; Spark's own function for that takes other arguments in each release."""
+    pa = load_pyarrow()
+    if hasattr(type_, "sqlType"):  # of somebody's own values, which are written as this
+        return _arrow_type(type_.sqlType())
+    name = type_.typeName()
+    if name == "decimal":
+        return pa.decimal128(type_.precision, type_.scale)
+    known = {
+        "void": pa.null(),
+        "boolean": pa.bool_(),
+        "byte": pa.int8(),
+        "short": pa.int16(),
+        "integer": pa.int32(),
+        "long": pa.int64(),
+        "float": pa.float32(),
+        "double": pa.float64(),
+        "string": pa.string(),
+        "char": pa.string(),
+        "varchar": pa.string(),
+        "date": pa.date32(),
+        "timestamp": pa.timestamp("us", "UTC"),
+        "timestamp_ntz": pa.timestamp("us"),
+        "daytimeinterval": pa.duration("us"),
+        "time": pa.time64("ns"),
+    }
+    return known.get(name) or unreadable(type_.simpleString(), "Spark")
 
 
 def to_arrow(frame: Spark) -> PyArrow:
