@@ -24,6 +24,11 @@ from _sources import digest  # noqa: E402
 sys.path.pop(0)
 
 
+def processors():
+    """How many kernels are compiled side by side."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def flags():
     if os.name == "nt":
         return ["/O2"], []
@@ -57,6 +62,7 @@ def extensions():
     ]
     return cythonize(
         modules,
+        nthreads=processors() if os.name == "posix" else 0,  # elsewhere each would run this file again
         include_path=["src"],
         build_dir="build/debug" if DEBUG else "build/cython",
         force=DEBUG,
@@ -93,6 +99,10 @@ def missing_tools(compiler):
 
 class BuildKernels(build_ext):
     """build_ext that names what is missing in one line and notes what the kernels were built from."""
+
+    def finalize_options(self):
+        super().finalize_options()
+        self.parallel = self.parallel or processors()
 
     def build_extensions(self):
         missing = missing_tools(self.compiler)

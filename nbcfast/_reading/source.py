@@ -182,6 +182,11 @@ def expect_own_weights(weights: str | None, what: str = "Table") -> None:
         raise ValueError(f"weights: a {what} has its own weights; name a column when making it")
 
 
+def is_batch(obj: object) -> bool:
+    """Whether this is a record batch; pyarrow is loaded only for what may be one."""
+    return hasattr(obj, "schema") and isinstance(obj, load_pyarrow().RecordBatch)
+
+
 def record_batches(obj: AnyTable, where: str, also: str = "") -> Iterator[PyArrow]:
     """The batches of an iterable, of which there is at least one."""
     expected = f"{where}: expected {f'{also}, ' if also else ''}{A_TABLE}"
@@ -191,7 +196,7 @@ def record_batches(obj: AnyTable, where: str, also: str = "") -> Iterator[PyArro
     first = next(batches, None)
     if first is None:
         raise NoRowsError(f"{where}: expected at least one record batch, got none")
-    if not hasattr(first, "schema") or not isinstance(first, load_pyarrow().RecordBatch):
+    if not is_batch(first):
         raise TypeError(f"{expected}, got {type(obj).__name__} of {type(first).__name__}")
     return chain([first], batches)
 

@@ -9,7 +9,8 @@
   `costs` says that this ends in time.
 
 The last two list their associations one by one in `explicit`. What a caller gets is in `results`; a table
-that is read batch by batch comes by `streamed_views`; `advising` looks for views that hide enough.
+that is read batch by batch comes by `streamed_views`, a table for each view by `tables_of_views`; `advising`
+looks for views that hide enough.
 """
 
 from nbcfast.associations.advising import Split, Splits, advise

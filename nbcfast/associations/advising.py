@@ -119,8 +119,9 @@ def advise(
     Parameters
     ----------
     table : Table, or what it is made of
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). Weights are ignored.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). Weights are ignored.
     identity, attribute : str
         The columns whose association is private.
     columns : iterable of str

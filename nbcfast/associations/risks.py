@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -27,7 +27,9 @@ from nbcfast.associations.sampling import Sampling
 from nbcfast.associations.sizes import WorldModel, check_model
 from nbcfast.associations.stars import star_enclosed, star_probabilities, star_probability
 from nbcfast.associations.streamed_views import read
+from nbcfast.associations.tables_of_views import are_tables, read_tables
 from nbcfast.associations.whole_tuples import whole_tuples
+from nbcfast.frames import Frame
 from nbcfast.table import Table
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ WIDER = ("0.02", "0.05", "0.1")
 
 
 def risk(
-    table: AnyTable,
+    table: AnyTable | Sequence[AnyTable],
     views: Iterable[Iterable[str]],
     identity: str,
     attribute: str,
@@ -63,9 +65,12 @@ def risk(
     Parameters
     ----------
     table : Table, or what it is made of
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). All but the first two are read batch
-        by batch, in memory of the order of the views. Weights are ignored: views are sets.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). All but the first three are read batch by batch, in memory of the order of the views. Weights are
+        ignored: views are sets. A list or tuple of as many such tables as there are views has a table for
+        each view, which is read from it alone: of the columns that two views share they must have the same
+        tuples, as views of the same rows do.
     views : iterable of iterables of str
         The columns of each published view, at least two.
     identity, attribute : str
@@ -101,9 +106,9 @@ def risk(
     ------
     ValueError
         If there are no rows, a column is missing, there are fewer than two views, identity and attribute are
-        in one view alone. `associations.TooLargeError`, which is one, if the join is too large to be worked
-        with, and `associations.TooCostlyError`, another, if it would take too long and no error is given:
-        its `cost` has `seconds` and `bytes`.
+        in one view alone, or there are other tables than views. `associations.TooLargeError`, which is one,
+        if the join is too large to be worked with, and `associations.TooCostlyError`, another, if it would
+        take too long and no error is given: its `cost` has `seconds` and `bytes`.
 
     Notes
     -----
@@ -192,8 +197,18 @@ def _sampling(error: Numeral, confidence: Numeral, rng: np.random.Generator | No
     return Sampling(numbers[0], numbers[1], np.random.default_rng() if rng is None else rng)
 
 
-def _read(table: AnyTable, plan: Layout, threads: int | None, progress: Progress | None) -> list[Columns]:
-    """The columns of each part: all of one table, or the distinct tuples of a stream's."""
+def _read(
+    table: AnyTable | Sequence[AnyTable], plan: Layout, threads: int | None, progress: Progress | None
+) -> list[Columns]:
+    """The columns of each part: of one table, of the distinct tuples of a stream, or of tables of theirs."""
+    if isinstance(table, (list, tuple)) and are_tables(table):
+        return read_tables(table, plan, threads, progress)
+    if isinstance(table, Frame):
+        for place, view in enumerate(plan.views):
+            check_columns(table.names, view, f"views[{place}]")
+        # In one query, and so of the same rows: columns of several parts have one domain.
+        tables = table.tables(plan.parts)
+        return [Columns.of(one, part) for one, part in zip(tables, plan.parts, strict=True)]
     unread = sorted({name for view in plan.views for name in view} - set(plan.names))
     source = batches_from(table)
     if isinstance(source, File):

@@ -43,15 +43,16 @@ def invert(
     Parameters
     ----------
     published : Release, Viewset, or Table or what it is made of
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). A release, its counts, or a synthetic
-        table made of it.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). A release, its counts, or a synthetic table made of it.
     class_name : str, optional
         The class column, of tables.
     truth : Viewset, or Table or what it is made of, optional
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). The private counts: how many of them
-        were recovered is then counted. The attack does not use them.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). The private counts: how many of them were recovered is then counted. The attack does not use
+        them.
     progress : callable, optional
         Called as progress(done, total).
 

@@ -145,17 +145,18 @@ def membership(
     release : Release or Viewset
         What was published.
     table : Table, or what it is made of
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). The private rows it was made of.
-        Weights count as rows.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). The private rows it was made of. Weights count as rows.
     holdout : Table, or what it is made of
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). Other rows of the same population, at
-        least 4. The rows of the table itself are refused, in whatever order, and so is a holdout that is
-        mostly made of them: nothing can be told from itself, and that would say nothing of the release. By
-        Good and Turing's rule a further row of the population is none that the table has with the probability
-        of the rows that it has once; where less than half of the rows so expected are new, by five standard
-        deviations at least, the holdout is refused, and where fewer are, by as many, that is said.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). Other rows of the same population, at least 4. The rows of the table itself are refused, in
+        whatever order, and so is a holdout that is mostly made of them: nothing can be told from itself, and
+        that would say nothing of the release. By Good and Turing's rule a further row of the population is
+        none that the table has with the probability of the rows that it has once; where less than half of the
+        rows so expected are new, by five standard deviations at least, the holdout is refused, and where
+        fewer are, by as many, that is said.
     class_name : str, optional
         The class column; by default that of the release.
     progress : callable, optional

@@ -74,9 +74,9 @@ def leak(
         Those of the classifier with so much added to every count, as of `release`. It is public, and the
         totals attack knows it; people are exchanged and left out of the counts before it is added.
     table : Table, or what it is made of, optional
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). The private table, which the views
-        count, and
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). The private table, which the views count, and
     class_name : str, optional
         its class column: people whose class is exchanged, and who are left out, are those of it. By default
         they are drawn as the classifier sees them, values independent within a class.

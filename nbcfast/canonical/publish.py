@@ -26,8 +26,8 @@ from nbcfast.canonical.from_answers import Parameters, release_of
 from nbcfast.canonical.weights.scorecard import MOST_BITS
 from nbcfast.published.advised import Advised
 from nbcfast.published.release import Release
-from nbcfast.published.typed import json_value
 from nbcfast.table.domain import Domain
+from nbcfast.table.typed_json import json_value
 from nbcfast.views import Viewset
 from nbcfast.views.flat import usable
 from nbcfast.views.smoothing import constant
@@ -77,11 +77,11 @@ def release(
     preserve : {"label", "order"}
         Keep the best class of every tuple, or the whole order of classes. With two classes both are the same.
     tuples : Table, or what it is made of, optional
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). A public list of tuples, one a row:
-        the answers are kept there, and may change elsewhere. Lambda keeps its limit on the whole domain.
-        Never the private rows: whoever verifies needs the list, and the certificate has its sha256, by which
-        anybody can tell whether a list that he guesses is this.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). A public list of tuples, one a row: the answers are kept there, and may change elsewhere. Lambda
+        keeps its limit on the whole domain. Never the private rows: whoever verifies needs the list, and the
+        certificate has its sha256, by which anybody can tell whether a list that he guesses is this.
     bits : int, optional
         Round the points to so many bits, so that they are what rounding gives for their own answers. The
         certificate has the exact number of tuples whose class changes; no equivalence is promised.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -76,20 +77,34 @@ def _weights(found: PyArrow) -> Longs:
 
 
 def expect_same_rows(tables: Sequence[Table], kind: str) -> None:
-    """Refuse the answers to several questions where rows came or went between them."""
-    known: dict[str | None, tuple[object, ...]] = {}
+    """Refuse the answers to several questions where rows came or went between them.
+
+    They have to agree in how many people there are, and in how many have each value of a column that several
+    of them have.
+    """
+    totals = {int(_people(table).sum()) for table in tables}
+    if len(totals) > 1:
+        raise _changed(kind, "")
+    known: dict[str, tuple[Domain, Longs]] = {}
+    several = Counter(name for table in tables for name in table.names)
     for table in tables:
-        weights = table.weights
-        assert weights is not None  # of a collapsed table
-        counts: dict[str | None, tuple[object, ...]] = {None: (int(weights.sum()),)}
         for name in table.names:
+            if several[name] < 2:
+                continue
             column = table.column(name)
-            counts[name] = (column.domain.values, value_weights(column, weights).tolist())
-        for shared, now in counts.items():
-            before = known.setdefault(shared, now)
-            if before != now:
-                where = "" if shared is None else f" in the column {shared!r}"
-                raise ValueError(
-                    f"{kind} has changed while it was counted: two answers have other rows{where}. Count a "
-                    "table that stays as it is: a version of it, or a copy that was written"
-                )
+            now = column.domain, value_weights(column, _people(table))
+            domain, people = known.setdefault(name, now)
+            if domain != now[0] or not np.array_equal(people, now[1]):
+                raise _changed(kind, f" in the column {name!r}")
+
+
+def _people(table: Table) -> Longs:
+    assert table.weights is not None  # of a collapsed table
+    return table.weights
+
+
+def _changed(kind: str, where: str) -> ValueError:
+    return ValueError(
+        f"{kind} has changed while it was counted: two answers are of other rows{where}. Count a table that "
+        "stays as it is: a version of it, or a copy that was written"
+    )

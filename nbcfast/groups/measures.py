@@ -6,23 +6,26 @@ docs/mathematics/skyline.md, section 6 (#skyline-6), defines them, and says why 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 import gmpy2
 import numpy as np
 
 from nbcfast import _groups
-from nbcfast._core.dtypes import Floats, Longs, UInt32s
+from nbcfast._core.dtypes import Bools, Floats, Longs, UInt32s
 from nbcfast._core.numbers import Numeral, exact, exact_share
 from nbcfast._core.validation import whole
 from nbcfast.groups.scanning import scanned
 from nbcfast.table import Domain
-from nbcfast.table.values import INT64_MAX, Value
+from nbcfast.table.values import INT64_MAX, Value, normalise
 
 NEAR = 1e-9  # floats this near to each other are compared as integers
+KEPT = 3 * NEAR  # above the least, what may still decide: twice NEAR, and what floats lose on the way
 # Different quotients of integers below this differ by more than a unit in the last place.
 EXACT_QUOTIENTS = 1 << 26
+
+Entropies = dict[tuple[int, ...], float]  # of sorted counts in lowest terms
 
 
 class Measures:
@@ -80,15 +83,31 @@ class Measures:
         >>> Groups([[2, 2]]).is_entropy_diverse(2), Groups([[2, 1]]).is_entropy_diverse(2)
         (True, False)
         """
-        limit = Fraction(exact(l, "l"))
-        if limit <= 0:
-            raise ValueError(f"l must be positive, got {l!r}")
-        entropies, log = self._entropies(), math.log(limit)
-        if bool((entropies < log - NEAR).any()):
-            return False
-        near = np.flatnonzero(entropies < log + NEAR).tolist()
-        histograms = {tuple(sorted(self._counts(group))) for group in near}
-        return all(_is_entropy_at_least(counts, limit) for counts in histograms)
+        return is_entropy_at_least(self.least_entropies(), l)
+
+    def least_entropies(self) -> Entropies:
+        """The histograms of least entropy: enough of them to decide every limit exactly.
+
+        Examples
+        --------
+        >>> from nbcfast.skyline import Groups
+        >>> Groups([[2, 2], [3, 3], [4, 1]]).least_entropies()
+        {(1, 4): 0.5004024235381879}
+        """
+        entropies = self._entropies()
+        near = np.flatnonzero(entropies <= float(entropies.min()) + KEPT)
+        distinct = np.diff(self.offsets)[near]
+        found: Entropies = {}
+        for n_values in np.unique(distinct).tolist():
+            of_size = near[distinct == n_values]
+            counts = np.sort(self.counts[self.offsets[of_size][:, np.newaxis] + np.arange(n_values)], axis=1)
+            # Groups of the same shares have one histogram: what decides is the same.
+            counts //= np.gcd.reduce(counts, axis=1)[:, np.newaxis]
+            histograms, places = np.unique(counts, axis=0, return_inverse=True)
+            least = np.full(len(histograms), math.inf)
+            np.minimum.at(least, places.reshape(-1), entropies[of_size])
+            found.update(zip(map(tuple, histograms.tolist()), least.tolist(), strict=True))
+        return found
 
     def recursive_c(self, l: int) -> Fraction | float:
         """Recursive (c, l)-diversity: the supremum of r_1 / (r_l + r_(l+1) + ...) over groups.
@@ -102,23 +121,18 @@ class Measures:
         >>> Groups([[3, 2, 1]]).recursive_c(2)
         Fraction(1, 1)
         """
-        l = whole(l, "l", 0)
-        if l < 1:
-            raise ValueError(f"l must be at least 1, got {l}")
+        l = whole(l, "l", 1)
         if l == 1:
             return self.alpha()
         # MO has r_1 and n - r_1 - .. - r_(l-1) of every group that can have the greatest ratio.
         most, tails, _, _ = scanned(self, (l - 2,), None, None).mo[0]
-        return math.inf if not tails.all() else _greatest(most, tails)
+        return greatest(most, tails)
 
     def is_recursive_diverse(self, c: Numeral, l: int) -> bool:
         """Whether r_1 < c (r_l + r_(l+1) + ...) in every group: recursive (c, l)-diversity."""
-        limit = Fraction(exact(c, "c"))
-        if limit <= 0:
-            raise ValueError(f"c must be positive, got {c!r}")
-        return bool(self.recursive_c(l) < limit)
+        return bool(self.recursive_c(l) < positive_fraction(c, "c"))
 
-    def t(self, *, ordered: bool = False) -> Fraction:
+    def t(self, *, ordered: bool = False, totals: Mapping[Value, int] | Measures | None = None) -> Fraction:
         """t-closeness: the greatest distance of a group's values from those of all people.
 
         Parameters
@@ -127,11 +141,15 @@ class Measures:
             The earth mover's distance with values one step apart in the order of the domain, from the first
             to the last being 1; values that nobody has do not count. Without it all values are equally far
             from each other (half the sum of differences).
+        totals : mapping of value -> int, or Groups, optional
+            How many of all people have each value, where these groups are some of theirs: the greatest t of
+            all parts is that of all groups together. By default these groups are all.
 
         Raises
         ------
         ValueError
-            With `ordered`, if numbers or intervals were declared in another order than their own.
+            With `ordered`, if numbers or intervals were declared in another order than their own; if these
+            groups have a value, or more people with it, than `totals`.
 
         Examples
         --------
@@ -139,30 +157,75 @@ class Measures:
         >>> groups = Groups([[2, 0, 0], [0, 1, 1]])
         >>> groups.t(), groups.t(ordered=True)
         (Fraction(1, 2), Fraction(3, 8))
+        >>> Groups([[2, 0, 0]]).t(totals={0: 2, 1: 1, 2: 1})
+        Fraction(1, 2)
         """
+        domain, values, counts = self.sensitive_domain, self.values, self.counts
+        if totals is None:
+            of_all = self.totals()
+        else:
+            domain, of_all, places = self._among(totals)
+            values, counts = self._recoded(places)
         if ordered:
-            check_natural(self.sensitive_domain, self.sensitive)
-        totals, values = self.totals(), self.values
-        present = totals > 0
+            check_natural(domain, self.sensitive)
+        present = of_all > 0
         if not present.all():  # they would widen the scale
             values = (np.cumsum(present, dtype=np.uint32) - np.uint32(1))[values]
-            totals = totals[present]
-        steps = len(totals) - 1 if ordered else 1
+            of_all = of_all[present]
+        steps = len(of_all) - 1 if ordered else 1
         if steps == 0:
             return Fraction(0)
-        if self.n_rows * int(self.sizes.max()) * max(steps, 2) > INT64_MAX:
+        everybody = int(sum(of_all.tolist()))
+        if everybody * int(self.sizes.max()) * max(steps, 2) > INT64_MAX:
             ends = zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
             return max(
                 _distance(
-                    dict(zip(values[a:b].tolist(), self.counts[a:b].tolist(), strict=True)),
-                    totals.tolist(),
+                    dict(zip(values[a:b].tolist(), counts[a:b].tolist(), strict=True)),
+                    of_all.tolist(),
                     ordered,
                 )
                 for a, b in ends
             )
         distances = np.empty(len(self.sizes), np.int64)
-        _groups.distances(self.offsets, values, self.counts, self.sizes, totals, ordered, distances)
-        return _greatest(distances, self.sizes) / (self.n_rows * steps)
+        _groups.distances(self.offsets, values, counts, self.sizes, of_all, ordered, distances)
+        return greatest_ratio(distances, self.sizes) / (everybody * steps)
+
+    def _among(self, totals: object) -> tuple[Domain, Longs, Longs]:
+        """The domain of all people, how many have each value, and where the values of these groups are."""
+        if isinstance(totals, Measures):
+            other, numbers = totals.sensitive_domain, totals.totals()
+        elif isinstance(totals, Mapping):
+            listed = [(value, whole(n, f"totals[{value!r}]", 0, INT64_MAX)) for value, n in totals.items()]
+            listed = [(value, n) for value, n in listed if n > 0]
+            given = Domain.of([value for value, _ in listed], False, where="totals", in_order=False)
+            other = Domain.sorted(given.values, where="totals")
+            numbers = np.zeros(len(other), np.int64)
+            _, plain = normalise([value for value, _ in listed], "totals")
+            numbers[[other.index[value] for value in plain]] = [n for _, n in listed]
+        else:
+            raise TypeError(
+                f"totals must be a mapping of value -> number or Groups, got {type(totals).__name__}"
+            )
+        domain = Domain.joined(self.sensitive_domain, other, where="totals")
+        of_all = np.zeros(len(domain), np.int64)
+        of_all[other.positions_in(domain)] = numbers
+        places = self.sensitive_domain.positions_in(domain)
+        for value, mine, place in zip(
+            self.sensitive_domain.values, self.totals().tolist(), places.tolist(), strict=True
+        ):
+            if mine > of_all[place]:
+                raise ValueError(
+                    f"totals must hold all people of these groups: {mine} have {value!r}, got {of_all[place]}"
+                )
+        return domain, of_all, places
+
+    def _recoded(self, places: Longs) -> tuple[UInt32s, Longs]:
+        """Values and counts with other codes of the values, rising in each group."""
+        values = places[self.values].astype(np.uint32)
+        if bool((np.diff(places) > 0).all()):
+            return values, self.counts
+        order = np.lexsort((values, np.repeat(np.arange(self.n_groups), np.diff(self.offsets))))
+        return values[order], self.counts[order]
 
     def alpha(self, values: Iterable[Value] | None = None) -> Fraction:
         """(alpha, k)-anonymity: the greatest share that one of these sensitive values has in a group.
@@ -181,15 +244,8 @@ class Measures:
         """
         counts = self.counts
         if values is not None:
-            if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-                raise TypeError(f"values must be a sequence of sensitive values, got {values!r}")
-            chosen = np.zeros(len(self.sensitive_domain), np.bool_)
-            for value in values:
-                if value not in self.sensitive_domain.index:
-                    raise ValueError(f"values: {value!r} is not a sensitive value")
-                chosen[self.sensitive_domain.index[value]] = True
-            counts = np.where(chosen[self.values], counts, 0)
-        return _greatest(np.maximum.reduceat(counts, self.offsets[:-1]), self.sizes)
+            counts = np.where(chosen_values(self.sensitive_domain, values)[self.values], counts, 0)
+        return greatest_ratio(np.maximum.reduceat(counts, self.offsets[:-1]), self.sizes)
 
     def is_alpha_k(self, alpha: Numeral, k: int, values: Iterable[Value] | None = None) -> bool:
         """Whether every group has at least k people and no value (of `values`) a share above alpha."""
@@ -207,9 +263,38 @@ class Measures:
         shares = self.counts / sizes
         return -np.add.reduceat(shares * np.log(shares), self.offsets[:-1])
 
-    def _counts(self, group: int) -> list[int]:
-        counts: list[int] = self.counts[self.offsets[group] : self.offsets[group + 1]].tolist()
-        return counts
+
+def chosen_values(domain: Domain, values: Iterable[Value]) -> Bools:
+    """Which values of a domain these are."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise TypeError(f"values must be a sequence of sensitive values, got {values!r}")
+    chosen = np.zeros(len(domain), np.bool_)
+    for value in values:
+        if value not in domain.index:
+            raise ValueError(f"values: {value!r} is not a sensitive value")
+        chosen[domain.index[value]] = True
+    return chosen
+
+
+def positive_fraction(number: Numeral, where: str) -> Fraction:
+    """A limit that must be above 0, exactly."""
+    limit = Fraction(exact(number, where))
+    if limit <= 0:
+        raise ValueError(f"{where} must be positive, got {number!r}")
+    return limit
+
+
+def is_entropy_at_least(entropies: Entropies, l: Numeral) -> bool:
+    """Whether the least of these entropies is at least log(l), decided exactly.
+
+    Any whose float is not below log(l) + NEAR is at least log(l), and none is left out that is below it:
+    the least float is at most NEAR below log(l), or has decided.
+    """
+    limit = positive_fraction(l, "l")
+    log, least = math.log(limit), min(entropies.values())
+    if least < log - NEAR:
+        return False
+    return all(_is_entropy_at_least(counts, limit) for counts, one in entropies.items() if one < log + NEAR)
 
 
 def check_natural(domain: Domain, name: str) -> None:
@@ -221,7 +306,12 @@ def check_natural(domain: Domain, name: str) -> None:
         )
 
 
-def _greatest(numerators: Longs, denominators: Longs) -> Fraction:
+def greatest(numerators: Longs, denominators: Longs) -> Fraction | float:
+    """The greatest ratio, math.inf where one is of 0; floats only leave out what cannot be it."""
+    return greatest_ratio(numerators, denominators) if denominators.all() else math.inf
+
+
+def greatest_ratio(numerators: Longs, denominators: Longs) -> Fraction:
     """The greatest ratio; floats only leave out what cannot be it."""
     ratios = numerators / denominators
     if max(int(numerators.max()), int(denominators.max())) < EXACT_QUOTIENTS:

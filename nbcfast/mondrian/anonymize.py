@@ -62,9 +62,9 @@ def anonymize(
     Parameters
     ----------
     table : Table, or what it is made of
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). A file is split on disk, in the
-        memory of `memory_limit`.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). A file is split on disk, in the memory of `memory_limit`.
     quasi : iterable of str
         The columns that an adversary may know.
     sensitive : str

@@ -161,9 +161,9 @@ def gate(
     policy : Policy, mapping, or path of a TOML file
         See `nbcfast.policies`.
     against : Table, or what it is made of, optional
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). The private rows: the limits on
-        answers are measured, and the classifier is compared.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). The private rows: the limits on answers are measured, and the classifier is compared.
     holdout : Table, or what it is made of, optional
         As `against`, with it: other rows of the same population, for `membership_auc`.
     weights : str, optional

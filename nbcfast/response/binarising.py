@@ -62,8 +62,9 @@ def cuts(table: AnyTable, names: Iterable[str] | None = None, *, at: At = "midra
     Parameters
     ----------
     table : Table, or what it is made of
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). Weights count.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). Weights count.
     names : iterable of str, optional
         By default all columns.
     at : {"midrange", "median"}

@@ -106,8 +106,9 @@ def accuracy(
     classifier : Classifier, Viewset or Release
         Made without these answers: on those that it learned from, the formula does not hold.
     disguised : Table, or what it is made of, or Bits
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). The test set.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). The test set.
     scheme : Scheme or KaryScheme
         What the answers were made by.
     class_name : str, optional

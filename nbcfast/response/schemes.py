@@ -21,10 +21,10 @@ from nbcfast._core.numbers import Numeral, exact
 from nbcfast._core.untyped import Document
 from nbcfast._wire.coins import exposed
 from nbcfast._wire.messages import decimal_text
-from nbcfast.published.typed import json_value
 from nbcfast.response.coin_groups import Group, values_text
 from nbcfast.response.privacy import GroupPrivacy, Privacy
 from nbcfast.table import Domain, Table
+from nbcfast.table.typed_json import json_value
 
 Lie = Literal["each", "tuple"]
 

@@ -36,8 +36,9 @@ def simulate(
     Parameters
     ----------
     train, test : Table, or what it is made of
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). Plain records, weights allowed.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). Plain records, weights allowed.
     scheme : Scheme or KaryScheme
         The latter with a column a group, and not the class.
     class_name : str

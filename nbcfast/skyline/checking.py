@@ -90,7 +90,7 @@ def check(
         source = groups
         if isinstance(groups, SetGroups):
             check_l(point.l for point in wanted)
-        statistics = Statistics(_capped(point.l, groups) for point in wanted)
+        statistics = Statistics((_capped(point.l, groups) for point in wanted), entropy=False)
         statistics.update(groups, threads=threads, progress=progress)
     else:
         raise TypeError(f"groups: expected Groups or Statistics, got {type(groups).__name__}")

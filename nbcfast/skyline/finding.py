@@ -80,7 +80,7 @@ def find(
         if not isinstance(groups, Statistics) and (statistics is None or l not in statistics.ls):
             # Some l at a time, and first few: mostly the skyline ends long before `most`.
             stop = min(2 * l + FIRST_LS, l + _most_ls(groups), most)
-            statistics = Statistics(range(l, stop)).update(groups, threads=threads)
+            statistics = Statistics(range(l, stop), entropy=False).update(groups, threads=threads)
         assert statistics is not None
         corners = _corners(statistics, l, limit)
         if not corners:  # more excluded values are no safer (Statement 4.4)

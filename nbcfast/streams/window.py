@@ -242,9 +242,9 @@ class Window:
         Parameters
         ----------
         table : Table, or what it is made of
-            A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-            record batches, or the path of a file (.csv, .tsv, .parquet ..). A record batch is one of these.
-            Columns that are not named are not read.
+            A Table, a Frame of an engine, a mapping of column names to values, anything with
+            ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+            ..). A record batch is one of these. Columns that are not named are not read.
         label : str or int, optional
             Where in the stream these rows end. It is saved with the counts.
         threads : int, optional

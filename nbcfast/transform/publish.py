@@ -118,8 +118,9 @@ def safety_transform(
     allow_differences : bool
         With a number of rows: publish even if tuples differ; the certificate says how many.
     table : Table, or what it is made of, optional
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). Rows of it that differ are counted.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). Rows of it that differ are counted.
     class_name : str, optional
         The name of the class column, for synthetic tables, and for the log-loss on `table`: one within 1 % of
         guessing is warned of. Without a table it is that expected for rows as the published counts have them.

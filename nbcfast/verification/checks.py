@@ -35,9 +35,9 @@ from nbcfast.published.release import Release
 from nbcfast.published.restored import release_of, strata_of
 from nbcfast.published.strata import StratifiedRelease
 from nbcfast.published.table_lines import parquet_check
-from nbcfast.published.typed import limit_text
 from nbcfast.safety.amplification import amplification
 from nbcfast.table import Table
+from nbcfast.table.typed_json import limit_text
 from nbcfast.table.values import Value
 from nbcfast.templates.results import Disclosure
 from nbcfast.verification.compared import aligned, beside_exact, compared, counted, stratified
@@ -84,15 +84,15 @@ def verify(
     path : str or path
         The folder that `save` wrote, or the certificate.json in it, which stands for its folder.
     against : Viewset, or Table or what it is made of, optional
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). The private views, or the table that
-        they count; their attributes, values and classes may stand in another order. A value of the release
-        that they do not have counts 0. Rows that are decided otherwise are counted in a table only: views do
-        not know which values stand in one row.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). The private views, or the table that they count; their attributes, values and classes may stand
+        in another order. A value of the release that they do not have counts 0. Rows that are decided
+        otherwise are counted in a table only: views do not know which values stand in one row.
     tuples : Table, or what it is made of, optional
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). The public list that a canonical
-        release keeps its answers on, which is not in its file.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). The public list that a canonical release keeps its answers on, which is not in its file.
     menu : mapping, or path of a JSON file, optional
         The menu that the domain of a release was chosen from: also check that it is the menu that the
         certificate names, and that the domain is that option of it for every attribute. Files of hierarchies

@@ -79,9 +79,9 @@ def count(
     Parameters
     ----------
     table : Table, or what it is made of
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). All but the first two are read batch
-        by batch in constant memory.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). All but the first three are read batch by batch in constant memory.
     class_name : str
         The column of the classes.
     attributes : iterable of str, optional

@@ -82,9 +82,9 @@ def evaluate(
     views : Viewset
         The classifier.
     table : Table, or what it is made of
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). Its values must be known to the
-        views; a class unknown to them is never predicted.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). Its values must be known to the views; a class unknown to them is never predicted.
     class_name : str
         The column of the true class.
     progress : callable, optional

@@ -11,18 +11,20 @@ import numpy as np
 import numpy.typing as npt
 
 from nbcfast._core.dtypes import Array, Bools, Counts, UInt16s
-from nbcfast._core.numbers import Numeral, number_text
+from nbcfast._core.numbers import Numeral
 from nbcfast._core.untyped import Document
 from nbcfast._reading.source import AnyTable
 from nbcfast.table import Domain
 from nbcfast.table.values import Value
 from nbcfast.views.aggregated import GroupRows, LabelRows, aggregated
+from nbcfast.views.exchanged import as_bytes, parts_of_bytes
 from nbcfast.views.given_counts import given_parts
 from nbcfast.views.integers import column_sums, total
 from nbcfast.views.merging import merged_parts
 from nbcfast.views.noise import Noise
 from nbcfast.views.redeclared import redeclared
 from nbcfast.views.scoring import order, predict, tied_tuples
+from nbcfast.views.shown_views import in_words, plain_labels
 from nbcfast.views.smoothing import smoothed
 from nbcfast.views.tallying import tally_codes
 
@@ -535,15 +537,41 @@ class Viewset:
 
     def label_array(self) -> Array:
         """The labels as an array: of objects where they are not plain numbers, bools or texts."""
-        domain = self.class_domain
-        texts = [label for label in domain.values if isinstance(label, str)]
-        # NumPy's texts have no null characters at their end.
-        plain = domain.kind in ("int", "float", "bool", "text") and not domain.tail
-        if plain and not any(label.endswith("\0") for label in texts):
-            return np.array(domain.values)
-        labels = np.empty(len(domain), object)
-        labels[:] = domain.values
-        return labels
+        return plain_labels(self.class_domain)
+
+    def to_bytes(self) -> bytes:
+        """All of the views in one file, for those who may see the counts: it is as private as the table.
+
+        Canonical JSON: the same views give the same bytes, with the kinds of their values, what was declared,
+        counts of any length, what is known of noise, and a sha256 that shows accidents and no forgery.
+
+        Raises
+        ------
+        ValueError
+            If the bound of an interval has more than 32,768 bits.
+
+        Examples
+        --------
+        >>> views = Viewset([3, 2], {"job": [[3, 0], [0, 2]]})
+        >>> Viewset.from_bytes(views.to_bytes()) == views
+        True
+        """
+        return as_bytes(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes | bytearray | memoryview) -> Viewset:
+        """The views that `to_bytes` wrote, and nothing else: no code is run, and nobody is trusted.
+
+        Whoever wrote the counts has to be believed that they are those of some table.
+
+        Raises
+        ------
+        TypeError
+            If the data are no bytes.
+        ValueError
+            If they are not exactly what `to_bytes` writes of some views, with what is wrong.
+        """
+        return cls.from_parts(*parts_of_bytes(data))
 
     def to_dict(self) -> Document:
         """Plain Python values: classes, their counts, and for each attribute its values and counts."""
@@ -557,14 +585,4 @@ class Viewset:
         }
 
     def __repr__(self) -> str:
-        pairs = list(zip(self.classes, self.class_counts, strict=True))
-        labels = _shown([f"{label!r} {number_text(int(count))}" for label, count in pairs[:6]], len(pairs))
-        named = [f"{name!r} ({len(array)})" for name, array in list(self.counts.items())[:8]]
-        attributes = _shown(named, len(self.attributes)) or "none"
-        noise = "" if self.noise is None else f"; {self.noise.mechanism} noise, {self.noise.level}"
-        rows = number_text(int(self.n_rows))
-        return f"Viewset({rows} rows; classes {labels}; attributes {attributes}{noise})"
-
-
-def _shown(texts: list[str], n: int) -> str:
-    return ", ".join([*texts, f".. {n} in all"] if len(texts) < n else texts)
+        return in_words(self)

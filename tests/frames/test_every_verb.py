@@ -354,3 +354,36 @@ def test_what_is_said_of_each_row_names_what_to_do_with_a_frame(verb, tmp_path):
     function, instead = REFUSES[verb]
     with pytest.raises(TypeError, match=f"expected rows, got a Frame, .*{instead}"):
         called(function, Frame(pl.LazyFrame(ROWS)), tmp_path)
+
+
+def test_each_view_may_be_a_frame_of_its_own():
+    views = [("name", "zone"), ("zone", "job")]
+    frames = [Frame(pl.LazyFrame({name: ROWS[name] for name in view})) for view in views]
+    found = associations.risk(frames, views, "name", "job")
+    assert found.by_join_value() == associations.risk(ROWS, views, "name", "job").by_join_value()
+    with pytest.raises(ValueError, match=r"table\[1\]: expected a column of 'name', 'zone'; got 'job'"):
+        associations.risk([frames[0], frames[0]], views, "name", "job")
+
+
+def test_an_advised_domain_names_the_columns_that_are_left_out():
+    rows = Frame(pl.LazyFrame(ROWS))
+    found = nbcfast.advise(rows, "ill", MENU, max_found=None, max_one_class=None)
+    assert found == nbcfast.advise(ROWS, "ill", MENU, max_found=None, max_one_class=None)
+    assert found.beside == ("name", "zone", "sex", "day")
+
+
+def test_weights_of_a_frame_are_its_own():
+    rows = Frame(pl.LazyFrame({**ROWS, "n": [2] * len(ROWS["job"])}), weights="n")
+    assert nbcfast.count(rows, "ill", COUNTED) == nbcfast.count(nbcfast.concat([BOTH[0]] * 2), "ill", COUNTED)
+    for verb in (nbcfast.count, nbcfast.publish):
+        with pytest.raises(ValueError, match="a Frame has its own weights; name a column when making it"):
+            verb(rows, "ill", weights="n", **({"amplification": 8} if verb is nbcfast.publish else {}))
+
+
+def test_blocks_of_so_many_rows_are_none_of_a_frame():
+    window = streams.Window("ill", DAYS, rows=10, attributes=["job", "zone"])
+    with pytest.raises(TypeError, match="blocks of so many rows take them in their order"):
+        window.add(Frame(pl.LazyFrame(ROWS)))
+    weighted = streams.Window("ill", DAYS, by="day", width="7 days", attributes=["job", "zone"], weights="n")
+    with pytest.raises(ValueError, match="a Frame with the weights of the window, 'n', got None"):
+        weighted.add(Frame(pl.LazyFrame(ROWS)))
