@@ -1,8 +1,8 @@
 """python bench/study.py engines > measured.md: what a row costs in engines, and what 1e11 rows would come to.
 
-Prints the measured sections of docs/engines-costs.md, which `python tools/engines_page.py measured.md` puts there.
-Each figure of a row is a difference between two numbers of rows, so that what a job costs before its first row
-is left out. A missing engine has no lines, and a line that says so.
+Prints the measured sections of docs/engines-costs.md; `python tools/engines_page.py measured.md` puts them there.
+Each figure of a row is the difference between two tables, so that what a job costs before its first row is
+left out. A missing engine has no lines, and a line that says so.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -131,7 +132,7 @@ def measured(
 ) -> Iterator[Cost]:
     """The costs of methods, each of two tables."""
     for method, job in jobs.items():
-        seconds = [warm_median(lambda rows=rows: job.run(rows), tree_time, rounds) for rows in (few, many)]
+        seconds = [warm_median(partial(job.run, rows), tree_time, rounds) for rows in (few, many)]
         row_ns = max(0.0, (seconds[1] - seconds[0]) / (n_rows[1] - n_rows[0]) * 1e9)
         here_ns = here_bytes = None
         distinct = most = 0
@@ -140,8 +141,8 @@ def measured(
             distinct = sum(Frame(many).weighted(one).n_rows for one in sets)
             most = sum(prod(VALUES[name] for name in one) for one in sets)
             if engine in ("Spark", "Dask"):  # other engines work in this process
-                here_ns = warm_median(lambda: job.run(many), time.process_time, rounds) / distinct * 1e9
-                here_bytes = max(0, growth(lambda: job.run(many))) / distinct
+                here_ns = warm_median(partial(job.run, many), time.process_time, rounds) / distinct * 1e9
+                here_bytes = max(0, growth(partial(job.run, many))) / distinct
         yield Cost(engine, method, row_ns, here_ns, here_bytes, None, distinct, most)
 
 
@@ -214,12 +215,14 @@ def of_spark(paths: tuple[str, str], n_rows: tuple[int, int], rounds: int, relea
 
 
 def of_files(paths: tuple[str, str], n_rows: tuple[int, int], rounds: int, release: Any) -> Iterator[Cost]:
-    """nbcfast by itself: batches of Parquet whose texts stay dictionaries."""
+    """Ours, without any engine: batches of Parquet whose texts stay dictionaries."""
     texts = [name for name in NAMES if name not in ("age", "hours")]
 
     def batches(path: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
         for part in sorted(Path(path).iterdir()):
-            yield from pq.ParquetFile(part, read_dictionary=[*texts, CLASS]).iter_batches(1 << 17, columns=columns)
+            yield from pq.ParquetFile(part, read_dictionary=[*texts, CLASS]).iter_batches(
+                1 << 17, columns=columns
+            )
 
     def disguised(path: str) -> int:
         return sum(
@@ -310,8 +313,19 @@ def report(costs: list[Cost], memory: list[Held], row_bytes: float, n_rows: tupl
         ),
     )
     yield "## Projected\n"
-    yield f"Extrapolated by the formula above to {PROJECTED:.0e} rows, and measured by nobody.\n".replace("e+", "e")
-    head = ["engine", "method", "machines", "rows, hours", "shuffle, GB", "network, MB/s", "here, s", "here, MB"]
+    yield f"Extrapolated by the formula above to {PROJECTED:.0e} rows, and measured by nobody.\n".replace(
+        "e+", "e"
+    )
+    head = [
+        "engine",
+        "method",
+        "machines",
+        "rows, hours",
+        "shuffle, GB",
+        "network, MB/s",
+        "here, s",
+        "here, MB",
+    ]
     rows = []
     for cost in costs:
         workers = WORKERS if cost.engine in ("Spark", "Dask") else 1

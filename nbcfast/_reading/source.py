@@ -161,6 +161,7 @@ def batches_from(
     where: str = "table",
     *,
     weights: str | None = None,
+    also: str = "",
     columns: Iterable[str] | None = None,
 ) -> Table | Source:
     """The table that an argument is, or rows of it batch by batch for whoever needs them once.
@@ -169,11 +170,11 @@ def batches_from(
     whoever reads them.
     """
     if isinstance(obj, Table | Frame) or (isinstance(obj, Mapping) and not is_path(obj)):
-        return table_from(obj, where, weights=weights, columns=columns)
+        return table_from(obj, where, weights=weights, also=also, columns=columns)
     if is_path(obj):
         return File(obj, where)
     refuse_far(obj, where)
-    return Stream(obj if is_arrow(obj) else record_batches(obj, where))
+    return Stream(obj if is_arrow(obj) else record_batches(obj, where, also))
 
 
 def expect_own_weights(weights: str | None, what: str = "Table") -> None:

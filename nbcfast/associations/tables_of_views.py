@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nbcfast._core.errors import NoColumnError
-from nbcfast._reading.source import AnyTable, batches_from, is_batch
+from nbcfast._reading.source import AnyTable, batches_from, is_batch, is_path
 from nbcfast.associations.projections import Columns, Layout, Names, distinct
 from nbcfast.associations.results import check_columns
 from nbcfast.associations.streamed_views import read
 from nbcfast.frames import Frame
 from nbcfast.table import Domain, Table
+from nbcfast.table.arrays import is_arrow
 from nbcfast.table.encode import recode
 
 if TYPE_CHECKING:
@@ -23,8 +24,13 @@ if TYPE_CHECKING:
 
 
 def are_tables(table: object) -> bool:
-    """Whether this is a list of tables, and none of the record batches of one."""
-    return isinstance(table, (list, tuple)) and len(table) > 0 and not is_batch(table[0])
+    """Whether this is a list of tables, and none of the record batches of one, or of records."""
+    if not isinstance(table, (list, tuple)) or not table or is_batch(table[0]):
+        return False
+    first = table[0]
+    if isinstance(first, Mapping):  # a record has plain values where a table has columns
+        return all(isinstance(one, Iterable) and not isinstance(one, (str, bytes)) for one in first.values())
+    return isinstance(first, Table | Frame | Iterator) or is_arrow(first) or is_path(first)
 
 
 def read_tables(

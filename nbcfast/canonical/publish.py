@@ -26,8 +26,8 @@ from nbcfast.canonical.from_answers import Parameters, release_of
 from nbcfast.canonical.weights.scorecard import MOST_BITS
 from nbcfast.published.advised import Advised
 from nbcfast.published.release import Release
+from nbcfast.published.typed import json_value
 from nbcfast.table.domain import Domain
-from nbcfast.table.typed_json import json_value
 from nbcfast.views import Viewset
 from nbcfast.views.flat import usable
 from nbcfast.views.smoothing import constant

@@ -26,8 +26,8 @@ from nbcfast.closeness.program import solved
 from nbcfast.closeness.region import Region, chosen_region
 from nbcfast.closeness.scores import ScoreRatios
 from nbcfast.equivalence import Comparison
+from nbcfast.published.typed import limit_text
 from nbcfast.safety.prior import LabelT, prior_in_integers, prior_of, within
-from nbcfast.table.typed_json import limit_text
 from nbcfast.transform.gauge import Weighting
 from nbcfast.transform.margin_bound import MARGIN_DOMAIN, deciding_margin
 from nbcfast.transform.plan import MOST_LIMIT, SPARE, Decisions

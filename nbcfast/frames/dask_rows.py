@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from nbcfast._core.untyped import Dask, Pandas, PyArrow
-from nbcfast.frames.engines import NUMBER, Asked, Engine, TooManyRowsError, column
+from nbcfast.frames.dask_tasks import Division, shared_out, worked
+from nbcfast.frames.engines import NUMBER, Asked, DividedRows, Engine, TooManyRowsError, column
+from nbcfast.frames.wheels import lacks_nbcfast, wheel_error
 from nbcfast.table.arrow import load_pyarrow
 from nbcfast.table.table import Table, concat
 
@@ -72,6 +74,23 @@ class DaskRows(Engine):
     def _asked(self, asked: Asked) -> Named:
         names = [[self.names[place] for place in one] for one in asked.sets]
         return names, None if asked.weights is None else self.names[asked.weights]
+
+    def in_tasks(self, divided: DividedRows) -> Iterator[tuple[bytes | None, int]]:
+        import dask
+
+        n_tasks = (divided.tasks or max(self.frame.npartitions, 1)) if divided.together else 1
+        named = {place: self.names[place] for place in divided.asked.columns}
+        division = Division(named, divided.together, divided.asked.weights, n_tasks)
+        in_tasks, done = dask.delayed(shared_out, pure=False), dask.delayed(worked, pure=False)
+        parts = [in_tasks(part, division) for part in self.chosen(divided.asked.columns).to_delayed()]
+        told = [done([part[task] for part in parts], division, divided.work) for task in range(n_tasks)]
+        try:
+            answers = dask.compute(*told)
+        except Exception as error:  # of schedulers, which wrap what a worker could not import
+            if lacks_nbcfast(error):
+                raise wheel_error("the workers of Dask") from error
+            raise
+        yield from ((answer, n_tasks) for answer in answers)
 
     def _empty(self) -> PyArrow:
         pa = load_pyarrow()

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 from collections.abc import Iterator, Sequence
 
 from nbcfast._core.untyped import Document, PyArrow
-from nbcfast.frames.engines import ABOUT, LEAST, NUMBER, PRESENT, ROWS, Asked, Engine, column
+from nbcfast.frames.buckets import of_buckets
+from nbcfast.frames.engines import ABOUT, LEAST, NUMBER, PRESENT, ROWS, Asked, DividedRows, Engine, column
 from nbcfast.frames.queries import branches, grouping_sets, of_each_set
 from nbcfast.table.arrow import load_pyarrow
 
 ROWS_NAME = "nbcfast_rows"
+# Texts that are one by a collation: without case, without accents, composed.
+TAKEN_FOR_ONE = (("A", "a"), ("a", "\xe1"), ("e\u0301", "\xe9"))
 # Steps of a plan that give the same rows again and cost little: reading some columns twice is less than copying
 # each row for every set.
 CHEAP = {"PARQUET_SCAN", "READ_PARQUET", "SEQ_SCAN", "TABLE_SCAN", "PANDAS_SCAN", "PROJECTION", "FILTER"}
@@ -55,14 +59,18 @@ class DuckDBRows(Engine):
             return set()
 
     def collated(self, places: Sequence[int]) -> list[int]:
-        texts = [place for place in places if load_pyarrow().types.is_string(self._schema.types[place])]
+        # Others arrive as texts too, as UUID, and are compared as what they are.
+        types = {place: str(self._relation.types[place]) for place in places}
+        texts = [place for place in places if types[place] in ("VARCHAR", "JSON")]
         if not texts:
             return []
         tests = ", ".join(
             # Of no rows the largest is null, and has the collation of the column all the same.
-            f"coalesce(max({name}), 'A') = 'a' OR coalesce(max({name}), 'a') = chr(225) "
-            f"OR coalesce(max({name}), 'e' || chr(769)) = chr(233)"
-            for name in map(column, texts)
+            " OR ".join(
+                f"coalesce(max({column(place)}), {_literal(one, types[place])}) = {_literal(other, types[place])}"
+                for one, other in TAKEN_FOR_ONE
+            )
+            for place in texts
         )
         with self._read(f"SELECT {tests} FROM (SELECT * FROM {self._source} LIMIT 0) AS nobody") as reader:
             found = reader.read_all()
@@ -101,6 +109,26 @@ class DuckDBRows(Engine):
             with self._read(written(part, self.cleaned, numbers, self._source)) as reader:
                 found += of_each_set(part, reader, reader.schema, start)
         return found
+
+    def in_tasks(self, divided: DividedRows) -> Iterator[tuple[bytes | None, int]]:
+        # Arrow has no zone beside a time of day: two that it takes for one are hashed apart.
+        types = self._relation.types
+        places = [place for place in divided.together if str(types[place]) != "TIME WITH TIME ZONE"]
+        key = ", ".join(map(self.cleaned, places)) or "0"
+
+        def bucket(part: int, n_parts: int) -> PyArrow:
+            rows = copy.copy(self)
+            if n_parts > 1:
+                chosen = f"SELECT * FROM {self._source} WHERE hash({key}) % {n_parts} = {part}"
+                rows._source = f"({chosen}) AS bucket"
+            (found,) = rows.grouped(divided.asked)
+            return found
+
+        return of_buckets(divided, bucket)
+
+
+def _literal(text: str, type_: str) -> str:
+    return f"""'"{text}"'::JSON""" if type_ == "JSON" else f"'{text}'"
 
 
 def _named(plan: Document) -> Iterator[str]:

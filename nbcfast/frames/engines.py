@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -71,6 +71,29 @@ class Asked:
             yield start, Asked(self.sets[start:stop], self.weights, self.most)
 
 
+@dataclass(frozen=True)
+class DividedRows:
+    """Distinct rows that are divided over tasks, and what is done with those of a task.
+
+    Attributes
+    ----------
+    asked : Asked
+        With one set of columns.
+    together : tuple of int
+        Positions of columns: rows that are equal in all of them are in one task.
+    tasks : int or None
+        Into how many; None where the engine chooses.
+    work : callable
+        What is done, where the engine works, with an Arrow table of the distinct rows of a task, as `grouped`
+        gives them: bytes come of it. It is not asked of tasks without rows.
+    """
+
+    asked: Asked
+    together: tuple[int, ...]
+    tasks: int | None
+    work: Callable[[PyArrow], bytes]
+
+
 def column(place: int) -> str:
     """What a column is called in queries, whatever its name is."""
     return f"c{place}"
@@ -121,4 +144,16 @@ class Engine(ABC):
         ------
         TooManyRowsError
             If a set has more than `asked.most`.
+        """
+
+    @abstractmethod
+    def in_tasks(self, divided: DividedRows) -> Iterator[tuple[bytes | None, int]]:
+        """Of each task what the work gives, None where it has no rows; beside it how many tasks there are.
+
+        NaN is null, and -0.0 is 0.0, before it is decided which task a row is in.
+
+        Raises
+        ------
+        TooManyRowsError
+            If a task has more than `divided.asked.most` distinct rows and there is nothing to divide.
         """

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from nbcfast._core.errors import NoColumnError
 from nbcfast._core.numbers import number_text
 from nbcfast._core.validation import whole
 from nbcfast._wire.messages import printable
+from nbcfast.frames.buckets import MOST_TASKS
 from nbcfast.frames.counted import count_frame
 from nbcfast.frames.dask_rows import DaskRows
 from nbcfast.frames.duckdb_rows import DuckDBRows
-from nbcfast.frames.engines import Asked, Engine, TooManyRowsError, column
+from nbcfast.frames.engines import Asked, DividedRows, Engine, TooManyRowsError, column
 from nbcfast.frames.fetched import expect_readable, expect_same_rows, expect_weights, table_of
 from nbcfast.frames.ibis_rows import IbisRows
 from nbcfast.frames.packing import packed
 from nbcfast.frames.polars_rows import PolarsRows
 from nbcfast.frames.spark_rows import SparkRows
+from nbcfast.frames.table_work import TableWork, TaskOutcome, expect_one_kind
 from nbcfast.table.domain import Domain
 from nbcfast.table.elsewhere import engine_of
 from nbcfast.table.table import Table, declared_domains
 
 if TYPE_CHECKING:
+    from nbcfast._core.threads import Progress
     from nbcfast.views import Viewset
 
 ENGINES: dict[str, Callable[[object], Engine]] = {
@@ -79,8 +83,9 @@ class Frame:
     compared with their case, and may hold dots and quotes. Columns whose texts the engine compares by a
     collation are refused.
 
-    Where several queries are asked, as with more than 60 columns, and the rows change between them, that is an
-    error.
+    With more than 60 columns several queries are asked. That rows came or went between them is noticed, and an
+    error, by the number of rows and by the columns that several answers have, as the classes of counts; a change
+    of other columns alone is not. Count a table that stays as it is.
 
     Examples
     --------
@@ -203,10 +208,11 @@ class Frame:
                 raise ValueError(f"columns: expected distinct names, got {name!r} twice")
         return names
 
-    def _too_many(self, names: Sequence[str]) -> ValueError:
+    def _too_many(self, names: Sequence[str], who: str = "", instead: str = "") -> ValueError:
         shown = ", ".join(map(repr, names[:8])) + (", .." if len(names) > 8 else "")
+        have = f"of the columns {shown} {who}" if who else f"the columns {shown} have"
         return ValueError(
-            f"most_rows: the columns {shown} have more than {number_text(self.most_rows)} distinct rows: leave "
+            f"most_rows: {have} more than {number_text(self.most_rows)} distinct rows: {instead}leave "
             "out what names people, bin numbers in the engine, allow more, or write Parquet and give its path"
         )
 
@@ -270,6 +276,89 @@ class Frame:
             except TooManyRowsError:  # the first rows had few of the values
                 sets = [[name, *beside] for name in names]
         return self.tables(sets)
+
+    def in_tasks(
+        self,
+        columns: Iterable[str],
+        together: Iterable[str],
+        work: Callable[[Table], bytes],
+        *,
+        tasks: int | None = None,
+        progress: Progress | None = None,
+    ) -> Iterator[bytes]:
+        """What comes of the distinct rows of some columns that are divided over tasks, each a table with weights.
+
+        Rows that are equal in the columns `together` are in one task: their values are those of Table before
+        they are divided.
+
+        Parameters
+        ----------
+        columns, together : iterable of str
+            The second are some of the first; none puts all rows into one task.
+        work : callable
+            Takes the table of a task. It is pickled, and called where the engine works.
+        tasks : int, optional
+            By default as many as the engine has partitions; of an engine within this process one, and more
+            where a task would have more than `most_rows` distinct rows.
+        progress : callable, optional
+            Called as progress(done_tasks, all_tasks).
+
+        Yields
+        ------
+        bytes
+            Of each task that has rows, in any order.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As of `weighted`, where `most_rows` is that of a task; and as Table where the values of all tasks
+            together are of several kinds.
+        ModuleNotFoundError
+            If the workers of the engine lack nbcfast.
+
+        Examples
+        --------
+        >>> import polars
+        >>> people = Frame(polars.DataFrame({"zone": [1, 1, 2], "ill": ["no", "yes", "no"]}))
+        >>> found = people.in_tasks(["zone", "ill"], ["zone"], lambda table: bytes([table.n_rows]), tasks=9)
+        >>> sum(sum(told) for told in found)
+        3
+        """
+        names, shared = self._names(columns), list(together)
+        for name in shared:
+            if name not in names:
+                raise ValueError(f"together: expected some of {', '.join(map(repr, names))}; got {name!r}")
+        n_tasks = None if tasks is None else whole(tasks, "tasks", 1, MOST_TASKS)
+        self._expect_columns(sorted(names))
+        places = sorted(map(self._place, names))
+        listed = tuple(self._engine.names[place] for place in places)
+        weights = None if self.weights is None else self._place(self.weights)
+        domains = {name: domain for name, domain in self._domains.items() if name in listed}
+        divided = DividedRows(
+            Asked((tuple(places),), weights, self.most_rows),
+            tuple(map(self._place, shared)),
+            n_tasks,
+            TableWork(listed, domains, self.most_rows, work),
+        )
+        seen: list[TaskOutcome] = []
+        try:
+            for done, (told, all_tasks) in enumerate(self._engine.in_tasks(divided), 1):
+                if told is not None:
+                    outcome: TaskOutcome = pickle.loads(told)
+                    yield self._told(outcome, names)
+                    seen.append(TaskOutcome(kinds=outcome.kinds))
+                if progress is not None:
+                    progress(done, all_tasks)
+        except TooManyRowsError:
+            raise self._too_many(names, "a task has", "more tasks, ") from None
+        expect_one_kind(seen, names)
+
+    def _told(self, outcome: TaskOutcome, names: Sequence[str]) -> bytes:
+        if outcome.is_too_large:
+            raise self._too_many(names, "a task has", "more tasks, ")
+        if outcome.error:
+            raise (TypeError if outcome.is_type_error else ValueError)(outcome.error)
+        return outcome.told
 
     def _sizes(self, names: Sequence[str]) -> dict[str, int | None]:
         """How many values columns have: those declared, else what the first rows let expect."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Iterator, Sequence
 
 from nbcfast._core.untyped import Ibis, PyArrow
+from nbcfast.frames.buckets import MOST_TASKS, of_buckets
 from nbcfast.frames.engines import (
     ABOUT,
     LEAST,
@@ -12,6 +14,7 @@ from nbcfast.frames.engines import (
     PRESENT,
     ROWS,
     Asked,
+    DividedRows,
     Engine,
     TooManyRowsError,
     column,
@@ -22,6 +25,8 @@ from nbcfast.table.values import INT64_MAX
 
 # A sum of floats is this near to the sum of the integers, however many rows of an engine there are.
 NEARLY_ALL = float(1 << 63) * (1 - 2.0**-20)
+
+MOST_HASH = MOST_TASKS**2
 
 
 class IbisRows(Engine):
@@ -80,6 +85,33 @@ class IbisRows(Engine):
         if backend.has_operation(self._ibis.expr.operations.IsNan):
             values = values.isnan().ifelse(self._ibis.null("float64"), values)
         return values.cast("float64") + 0.0
+
+    def in_tasks(self, divided: DividedRows) -> Iterator[tuple[bytes | None, int]]:
+        def bucket(part: int, n_parts: int) -> PyArrow:
+            rows = copy.copy(self)
+            if n_parts > 1:
+                rows._table = self._table.filter(self._hash(divided.together) % n_parts == part)
+            (found,) = rows.grouped(divided.asked)
+            return found
+
+        return of_buckets(divided, bucket)
+
+    def _hash(self, places: Sequence[int]) -> Ibis:
+        """A number from 0 to 2^32 - 1, the same for rows that are equal in these columns."""
+        backend = self._table.get_backend()
+        if not backend.has_operation(self._ibis.expr.operations.Hash):
+            raise ValueError(
+                f"tasks: expected 1, as the backend {backend.name} has no hash by which rows are divided"
+            )
+        key = self._ibis.literal(0, "int64")
+        for place in places:
+            # A time of day may have a zone, which Arrow has not: two that it takes for one are hashed apart.
+            if self._types[place].is_time():
+                continue
+            # Remainders first: sums of hashes leave 64 bits. A null may have a null for its hash.
+            one = self._cleaned(place).hash().cast("int64") % MOST_HASH
+            key = (key * 31 + self._ibis.coalesce((one + MOST_HASH) % MOST_HASH, 7)) % MOST_HASH
+        return key
 
     def grouped(self, asked: Asked) -> list[PyArrow]:
         chosen = self._chosen(asked.columns)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from nbcfast._core.untyped import Polars, PyArrow
+from nbcfast.frames.buckets import of_buckets
 from nbcfast.frames.engines import (
     ABOUT,
     LEAST,
@@ -13,6 +15,7 @@ from nbcfast.frames.engines import (
     PRESENT,
     ROWS,
     Asked,
+    DividedRows,
     Engine,
     TooManyRowsError,
     column,
@@ -44,14 +47,14 @@ class PolarsRows(Engine):
         return self._chosen(places).head(n_rows).collect().to_arrow()
 
     def _chosen(self, places: Sequence[int]) -> Polars:
-        """By their places: a name that begins with ^ and ends with $ would be a pattern."""
-        chosen = []
-        for place in places:
-            values = self._polars.nth(place)
-            if self._schema.dtypes()[place].is_float():
-                values = values.fill_nan(None) + 0.0
-            chosen.append(values.alias(column(place)))
-        return self._frame.select(chosen)
+        return self._frame.select([self._cleaned(place).alias(column(place)) for place in places])
+
+    def _cleaned(self, place: int) -> Polars:
+        """A column by its place, for a name that begins with ^ and ends with $ would be a pattern."""
+        values = self._polars.nth(place)
+        if self._schema.dtypes()[place].is_float():
+            return values.fill_nan(None) + 0.0
+        return values
 
     def grouped(self, asked: Asked) -> list[PyArrow]:
         pl = self._polars
@@ -80,6 +83,25 @@ class PolarsRows(Engine):
             names = [*map(column, one), *(expression.meta.output_name() for expression in numbers)]
             found.append(frame.select(names).to_arrow())
         return found
+
+    def in_tasks(self, divided: DividedRows) -> Iterator[tuple[bytes | None, int]]:
+        pl, types = self._polars, self._schema.dtypes()
+        # A text has one place in the list of a frame, and may have another in that of a part of it.
+        keys = [
+            self._cleaned(place).cast(pl.String).alias(column(place))
+            if types[place] in (pl.Categorical, pl.Enum)
+            else self._cleaned(place).alias(column(place))
+            for place in divided.together
+        ]
+
+        def bucket(part: int, n_parts: int) -> PyArrow:
+            rows = copy.copy(self)
+            if n_parts > 1:
+                rows._frame = self._frame.filter(pl.struct(keys).hash() % n_parts == part)
+            (found,) = rows.grouped(divided.asked)
+            return found
+
+        return of_buckets(divided, bucket)
 
     def _collected(self, queries: Sequence[Polars]) -> list[Polars]:
         """The answers, in the memory of the groups; releases before 1.23 have another word for that."""

@@ -14,11 +14,13 @@ from nbcfast.frames.engines import (
     PRESENT,
     ROWS,
     Asked,
+    DividedRows,
     Engine,
     column,
     unreadable,
 )
-from nbcfast.frames.queries import grouping_sets, of_each_set
+from nbcfast.frames.queries import SETS, grouping_sets, of_each_set
+from nbcfast.frames.spark_tasks import TOLD, OnPartition, expect_nbcfast
 from nbcfast.table.arrow import load_pyarrow
 
 MOST_LIMIT = (1 << 31) - 1  # Spark takes no larger one
@@ -55,7 +57,8 @@ class SparkRows(Engine):
             return name
         return f"nanvl(CAST({name} AS DOUBLE), CAST(NULL AS DOUBLE)) + 0.0D"
 
-    def grouped(self, asked: Asked) -> list[PyArrow]:
+    def _numbers(self, asked: Asked) -> list[str]:
+        """The expressions of NUMBERS."""
         numbers = [f"count(*) AS {NUMBER}"]
         if asked.weights is not None:
             weight = column(asked.weights)
@@ -68,6 +71,10 @@ class SparkRows(Engine):
                 f"count(*) AS {ROWS}",
                 f"sum(CAST({weight} AS DOUBLE)) AS {ABOUT}",
             ]
+        return numbers
+
+    def grouped(self, asked: Asked) -> list[PyArrow]:
+        numbers = self._numbers(asked)
         found: list[PyArrow] = []
         for start, part in asked.parts():
             with self.named() as source:
@@ -77,6 +84,23 @@ class SparkRows(Engine):
                 answer = to_arrow(self.session.sql(query + limit))
             found += of_each_set(part, answer.to_batches(), answer.schema, start)
         return found
+
+    def in_tasks(self, divided: DividedRows) -> Iterator[tuple[bytes | None, int]]:
+        asked = divided.asked
+        n_tasks = (divided.tasks or self._n_tasks()) if divided.together else 1
+        with self.named() as source, expect_nbcfast():
+            rows = self.session.sql(grouping_sets(asked, self.cleaned, self._numbers(asked), source))
+            # By the cleaned columns: those of a group are in one partition, whatever its sensitive values.
+            rows = rows.drop(SETS).repartition(n_tasks, *map(column, divided.together))
+            answer = to_arrow(rows.mapInArrow(OnPartition(divided.work), f"{TOLD} binary"))
+        answers = answer.column(TOLD).to_pylist()
+        yield from ((told, n_tasks) for told in answers)
+        yield from ((None, n_tasks) for _ in range(n_tasks - len(answers)))
+
+    def _n_tasks(self) -> int:
+        """Into how many parts this session divides groups; where it decides by itself, Spark's own default."""
+        told = str(self.session.conf.get("spark.sql.shuffle.partitions"))
+        return int(told) if told.isdigit() else 200
 
     @contextmanager
     def named(self) -> Iterator[str]:

@@ -75,10 +75,10 @@ def group(
     Parameters
     ----------
     table : Table, or what it is made of
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). All but the first two are read batch
-        by batch, in memory of the order of the groups; a group may be spread over batches. See `group_parts`
-        for more groups than memory holds.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). All but the first three are read batch by batch, in memory of the order of the groups; a group may
+        be spread over batches. See `group_parts` for more groups than memory holds.
     by : iterable of str
         The columns that make the groups; none puts all rows into one.
     sensitive : str
@@ -194,9 +194,9 @@ def group_parts(
     Parameters
     ----------
     table : path, or any other table
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). All but files are held in memory as
-        a Table.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). All but files are held in memory as a Table.
     by, sensitive, weights, threads, progress
         As of `group`.
     memory_limit : int or str
@@ -247,6 +247,63 @@ def group_parts(
         raise ValueError("no rows")
 
 
+def group_tasks(
+    table: AnyTable,
+    by: Iterable[str],
+    sensitive: str,
+    tasks: int,
+    *,
+    weights: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Groups]:
+    """The groups of a table in so many parts: each group is whole, and in one part only.
+
+    Parameters
+    ----------
+    table : path, or any other table
+        A file is read from its start for every part; all but files are held in memory as a Table.
+    by, sensitive, weights, threads, progress
+        As of `group`.
+    tasks : int
+        How many parts; one that has no groups is left out.
+
+    Yields
+    ------
+    Groups
+
+    Examples
+    --------
+    >>> table = Table({"age": [30, 30, 40, 50], "ill": ["flu", "cold", "flu", "flu"]})
+    >>> sum(groups.n_groups for groups in group_tasks(table, ["age"], "ill", 7))
+    3
+    """
+    names = group_names(by, sensitive, weights)
+    if not is_path(table):
+        held = table_from(table, weights=weights, columns=[*names, sensitive]).select([*names, sensitive])
+        if held.n_rows == 0:
+            raise ValueError("no rows")
+        part_of = (
+            _part_of([held.column(name).codes for name in names], tasks) if names else np.zeros(held.n_rows)
+        )
+        for part in range(tasks):
+            rows = np.flatnonzero(part_of == part)
+            if len(rows):
+                yield group(held.take(rows), names, sensitive, threads=threads, progress=progress)
+        return
+    source = File(table)
+    domains = GrowingDomains([*names, sensitive], source.texts)
+    n_parts = tasks if names else 1
+    has_rows = False
+    for part in range(n_parts):
+        rows_of_part = _counted(source, domains, weights, threads, progress, None, part, n_parts)
+        if rows_of_part is not None:
+            has_rows = True
+            yield _groups_of(rows_of_part, domains, names, sensitive)
+    if not has_rows:
+        raise ValueError("no rows")
+
+
 class _TooManyRowsError(Exception):
     """The groups of a part take more than the limit."""
 
@@ -281,7 +338,7 @@ def _counted(
 
 
 def _part_of(columns: list[Codes], n_parts: int) -> Words:
-    """The part that a row's group belongs to: a power of two of them.
+    """The part that a row's group belongs to.
 
     A hash of the group alone, so that a group is in one part however its rows lie in the file. Codes stand in
     the order in which the values were first met, which is the same whenever the file is read again.
@@ -290,7 +347,7 @@ def _part_of(columns: list[Codes], n_parts: int) -> Words:
     for codes in columns:
         key = (key ^ codes) * np.uint64(0x9E3779B97F4A7C15)
         key ^= key >> np.uint64(29)
-    return (key >> np.uint64(7)) & np.uint64(n_parts - 1)
+    return (key >> np.uint64(7)) % np.uint64(n_parts)
 
 
 def _groups_of(rows: CodedRows, domains: GrowingDomains, names: list[str], sensitive: str) -> Groups:

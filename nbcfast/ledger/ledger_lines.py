@@ -29,8 +29,8 @@ from nbcfast._wire.typed_values import domain as typed_domain
 from nbcfast.ledger.spent import NoiseLine, VotedChoice
 from nbcfast.ledger.windows import WindowLabels
 from nbcfast.published.certificate import METHODS, PRESERVED, Certificate
+from nbcfast.published.typed import domain_of_json, json_counts, json_rational, json_value
 from nbcfast.table.domain import Domain
-from nbcfast.table.typed_json import domain_of_json, json_counts, json_rational, json_value
 from nbcfast.views import Viewset
 
 FORMAT = "nbcfast-ledger/1"

@@ -11,7 +11,7 @@ from nbcfast._core.untyped import Document
 from nbcfast._core.validation import whole
 from nbcfast._wire.json_entries import Refused, rational
 from nbcfast._wire.messages import decimal_text, printable
-from nbcfast.table.typed_json import json_rational
+from nbcfast.published.typed import json_rational
 
 FIELDS = ("delta", "epsilon", "mechanism", "neighbours", "rho", "rows_per_person")
 

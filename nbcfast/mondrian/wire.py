@@ -15,8 +15,8 @@ from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.quasi import Cell
 from nbcfast.published import table_lines as tables
 from nbcfast.published.base import Parts, TableCertificate
+from nbcfast.published.typed import json_rational, json_value, json_whole
 from nbcfast.table import Domain, Interval
-from nbcfast.table.typed_json import json_rational, json_value, json_whole
 
 if TYPE_CHECKING:
     from nbcfast.mondrian.partition import Partition

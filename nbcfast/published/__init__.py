@@ -1,7 +1,7 @@
 """What leaves: published counts with their certificate, and the file that holds both.
 
 - any kind: `base` writes and judges it; `table_lines` are those of table.csv, `formulas` the texts in them
-  that a spreadsheet would run
+  that a spreadsheet would run; `typed` values as certificates have them
 - a release: `release` with its `certificate`, and that of the choice of its domain in `advised`;
   `points_table` with its `points_picture`, `points_pieces` of it for pages, `points_sql` for engines, and
   `points_totals`: how large these become; its values as `value_texts` that do not look alike;

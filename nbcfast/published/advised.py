@@ -11,7 +11,7 @@ from nbcfast._core.numbers import as_limit, exact, fields_text
 from nbcfast._core.validation import whole
 from nbcfast._wire.advice_form import COUNTED_LIMITS, LIMITS, AdvisedChoice, advice_notes
 from nbcfast._wire.menus import bits_of_choice
-from nbcfast.table.typed_json import json_rational, json_whole
+from nbcfast.published.typed import json_rational, json_whole
 
 if TYPE_CHECKING:
     from nbcfast._core.numbers import Numeral

@@ -20,7 +20,7 @@ from nbcfast._wire.release_words import canonical_notes, canonical_warnings, rel
 from nbcfast._wire.smoothing_form import private_text
 from nbcfast.published.advised import Advised
 from nbcfast.published.noised import privacy_json, privacy_of
-from nbcfast.table.typed_json import limit_text
+from nbcfast.published.typed import limit_text
 from nbcfast.views import Viewset
 from nbcfast.views.noise import Noise
 from nbcfast.views.smoothing import constant

@@ -17,7 +17,7 @@ from nbcfast._wire.regular_files import NAME, content, copy_of, location, read_w
 from nbcfast._wire.release_checks import NOT_COMPARED
 from nbcfast.published.limits import lambda_kept, odds_kept
 from nbcfast.published.noised import privacy_json
-from nbcfast.table.typed_json import (
+from nbcfast.published.typed import (
     json_counts,
     json_optional,
     json_rational,

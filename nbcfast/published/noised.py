@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from nbcfast._wire.json_entries import Refused
 from nbcfast._wire.privacy_form import LAPLACE, NoiseEntry, sensitivity_text
-from nbcfast.table.typed_json import json_rational, json_whole
+from nbcfast.published.typed import json_rational, json_whole
 from nbcfast.views.noise import Noise, sensitivity_of
 
 if TYPE_CHECKING:

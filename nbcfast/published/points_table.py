@@ -233,6 +233,10 @@ class PointsTable:
         column must not have one that ignores case or blanks. An integer that its column may have rounded, as
         a float of 32 bits does from 2^24 on, has no class with "ansi".
 
+        Names of sets and bins of dates are texts: rows have to be put into them before. Where a release
+        keeps its answers on a public list only, points decide the rest of the domain in their own way, and
+        those of `nbcfast.exports.points_of` as `Release.predict` does.
+
         Examples
         --------
         >>> import nbcfast

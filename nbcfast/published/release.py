@@ -24,9 +24,9 @@ from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.published.points_table import PointsTable
 from nbcfast.published.raw_rows import Answering, predict, predict_batches, predict_proba
 from nbcfast.published.release_pieces import release_html
+from nbcfast.published.typed import limit_text
 from nbcfast.published.wire import parts_of
 from nbcfast.table import Table
-from nbcfast.table.typed_json import limit_text
 from nbcfast.views import Viewset
 from nbcfast.views.loss import expected_log_loss
 

@@ -12,7 +12,7 @@ from nbcfast._markup.page_parts import State, bullets, facts, findings, more
 from nbcfast.published.certificate import Certificate, same_text
 from nbcfast.published.points_pieces import rule_pieces, value_text
 from nbcfast.published.points_table import PointsTable
-from nbcfast.table.typed_json import limit_text
+from nbcfast.published.typed import limit_text
 
 if TYPE_CHECKING:
     from nbcfast.published.release import Release

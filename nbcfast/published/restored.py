@@ -12,8 +12,8 @@ from nbcfast.published.certificate import Canonical, Certificate, PublicList
 from nbcfast.published.noised import noise_of
 from nbcfast.published.release import Release
 from nbcfast.published.strata import StratifiedRelease
+from nbcfast.published.typed import domain_of_json
 from nbcfast.table.domain import Domain
-from nbcfast.table.typed_json import domain_of_json
 from nbcfast.views import Viewset
 from nbcfast.views.integers import as_counts
 

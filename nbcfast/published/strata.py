@@ -42,10 +42,10 @@ from nbcfast.published.points_sql import Unseen, class_by
 from nbcfast.published.raw_rows import Answering, predict, predict_batches, predict_proba
 from nbcfast.published.release import Release
 from nbcfast.published.release_pieces import strata_html
+from nbcfast.published.typed import json_value, limit_text
 from nbcfast.published.wire import strata_digest, strata_parts
 from nbcfast.table import Column, Domain, Table, concat
 from nbcfast.table.encode import code_dtype
-from nbcfast.table.typed_json import json_value, limit_text
 from nbcfast.table.values import Value
 from nbcfast.views import Viewset
 

@@ -21,9 +21,9 @@ from nbcfast._wire.table_csv import MOST_LINES, copy_hash
 from nbcfast._wire.table_form import TableForm
 from nbcfast.published.dataset import SUPPRESSED_TEXT, csv_field, csv_texts, generator_of
 from nbcfast.published.document import expect_fit
+from nbcfast.published.typed import json_value
 from nbcfast.table import SUPPRESSED, Column, Domain, Table
 from nbcfast.table.encode import code_dtype
-from nbcfast.table.typed_json import json_value
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

@@ -15,7 +15,7 @@ from nbcfast._wire.strata_form import StrataDocument
 from nbcfast.published.base import Parts
 from nbcfast.published.dataset import stream
 from nbcfast.published.document import at_odds, beyond, document_of, fields_of, strange, unfit
-from nbcfast.table.typed_json import json_value
+from nbcfast.published.typed import json_value
 
 if TYPE_CHECKING:
     from nbcfast._core.files import Writing

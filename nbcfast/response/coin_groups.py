@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from nbcfast._core.numbers import Numeral, exact_share
 from nbcfast._core.untyped import Document
+from nbcfast.published.typed import json_rational
 from nbcfast.table import Domain
-from nbcfast.table.typed_json import json_rational
 from nbcfast.table.values import Value
 
 # The coins of the kernel compare with 64-bit integers, and a certificate takes no more.

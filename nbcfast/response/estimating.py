@@ -12,16 +12,18 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from statistics import NormalDist
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Exacts, Floats
+from nbcfast._core.errors import NoRowsError
 from nbcfast._core.numbers import Numeral, exact_share
 from nbcfast._core.pickling import HasReadOnlyMappings
 from nbcfast._core.untyped import Document
 from nbcfast._core.validation import choice
-from nbcfast._reading.source import AnyTable, table_from
+from nbcfast._reading.source import AnyTable, Stream, batches_from
+from nbcfast.frames import Frame
 from nbcfast.response.bits import Bits
 from nbcfast.response.bounded_shares import (
     fractions_of_floats,
@@ -175,6 +177,7 @@ def estimate(
     *,
     attributes: list[str] | None = None,
     method: EstimationMethod = "projection",
+    weights: str | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Estimate:
@@ -183,9 +186,10 @@ def estimate(
     Parameters
     ----------
     disguised : Table, or what it is made of, Bits, or Viewset
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). Answers, or their naive Bayes counts:
-        those of several parts may be added up first.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). All but the first three are counted batch by batch in constant memory. Answers, or their naive
+        Bayes counts: those of several parts may be added up first.
     scheme : Scheme or KaryScheme
         What the answers were made by.
     class_name : str
@@ -197,6 +201,8 @@ def estimate(
         for two values is also the constrained maximum likelihood. "em": maximum likelihood of each joint
         table: in closed form where one of the two columns is under a coin or both are two values in one
         group, else by the EM algorithm, in floats. Where no raw estimate is negative both leave it as it is.
+    weights : str, optional
+        The column of how many people gave each row of answers; a Table has its own.
     threads : int, optional
         Of counting; by default NBCFAST_THREADS, or all cores, one for less than about 2 MB of codes.
     progress : callable, optional
@@ -223,7 +229,7 @@ def estimate(
     if not isinstance(scheme, AnyScheme):
         raise TypeError(f"scheme must be a Scheme or a KaryScheme, got {type(scheme).__name__}")
     choice(method, ("projection", "em"), "method")
-    views = _views(disguised, scheme, class_name, attributes, threads, progress)
+    views = _views(disguised, scheme, class_name, attributes, weights, threads, progress)
     if views.n_rows == 0:
         raise ValueError("no rows")
     class_domain = counted_domain(scheme, class_name, views.class_domain)
@@ -285,6 +291,7 @@ def _views(
     scheme: AnyScheme,
     class_name: str,
     attributes: list[str] | None,
+    weights: str | None,
     threads: int | None,
     progress: Progress | None,
 ) -> Viewset:
@@ -292,6 +299,8 @@ def _views(
     scheme.check_made(disguised)
     if attributes is not None:
         attributes = as_list(attributes, "attributes")
+    if weights is not None and isinstance(disguised, (Viewset, Bits)):
+        raise ValueError(f"weights goes with a table, got {weights!r} beside {type(disguised).__name__}")
     if isinstance(disguised, Viewset):
         if attributes is not None:
             raise ValueError("attributes goes with a table: a Viewset has its own")
@@ -311,18 +320,40 @@ def _views(
             domains = {name: views.domains[name] for name in attributes}
             views = Viewset.from_parts(views.class_counts, counts, views.class_domain, domains)
     else:
-        table = table_from(disguised, "disguised", also="Bits, a Viewset")
-        named = [*(table.names if attributes is None else attributes), class_name]
-        _check_columns(scheme, table, named)
-        views = count(table, class_name, attributes, threads=threads, progress=progress)
+        views = _counted(disguised, scheme, class_name, attributes, weights, threads, progress)
     _check_domains(scheme, views, class_name)
     return views
 
 
-def _check_columns(scheme: AnyScheme, table: Table, named: list[str]) -> None:
-    """ValueError where a table lacks a column of the scheme, unless columns are left out on purpose."""
-    if set(named) >= set(table.names):
-        scheme.check_table(table, "the disguised table")
+def _counted(
+    disguised: AnyTable,
+    scheme: AnyScheme,
+    class_name: str,
+    attributes: list[str] | None,
+    weights: str | None,
+    threads: int | None,
+    progress: Progress | None,
+) -> Viewset:
+    """The counts of a table of answers, which has all columns of the scheme that are not left out."""
+    if isinstance(disguised, Frame):
+        named = (*disguised.names,) if attributes is None else (*attributes, class_name)
+        if {*named} >= {*disguised.names}:
+            scheme.check_names(named, "the disguised table")
+        return count(disguised, class_name, attributes, weights=weights, progress=progress)
+    source = batches_from(disguised, "disguised", weights=weights, also="Bits, a Viewset")
+    if isinstance(source, Table):
+        if {*(source.names if attributes is None else attributes), class_name} >= set(source.names):
+            scheme.check_table(source, "the disguised table")
+        return count(source, class_name, attributes, threads=threads, progress=progress)
+    stream = cast("AnyTable", source.stream) if isinstance(source, Stream) else disguised
+    views = count(
+        stream, class_name, attributes, weights=weights, empty="none", threads=threads, progress=progress
+    )
+    if views is None:
+        raise NoRowsError("no rows")
+    if attributes is None:
+        scheme.check_names((*views.attributes, class_name), "the disguised table")
+    return views
 
 
 def _check_domains(scheme: AnyScheme, views: Viewset, class_name: str) -> None:

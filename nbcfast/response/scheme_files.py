@@ -12,9 +12,9 @@ from nbcfast._wire.json_entries import rational
 from nbcfast._wire.regular_files import SCHEME
 from nbcfast._wire.typed_values import domain as typed_values_of
 from nbcfast.published.document import own_file, published_copy
+from nbcfast.published.typed import domain_of_json
 from nbcfast.response.binary_scheme import Scheme
 from nbcfast.response.kary_scheme import KaryScheme
-from nbcfast.table.typed_json import domain_of_json
 
 
 def from_dict(fields: object, where: str = "scheme") -> Scheme | KaryScheme:

@@ -21,10 +21,10 @@ from nbcfast._core.numbers import Numeral, exact
 from nbcfast._core.untyped import Document
 from nbcfast._wire.coins import exposed
 from nbcfast._wire.messages import decimal_text
+from nbcfast.published.typed import json_value
 from nbcfast.response.coin_groups import Group, values_text
 from nbcfast.response.privacy import GroupPrivacy, Privacy
 from nbcfast.table import Domain, Table
-from nbcfast.table.typed_json import json_value
 
 Lie = Literal["each", "tuple"]
 
@@ -175,10 +175,15 @@ class AnyScheme(ABC):
 
     def check_table(self, table: Table, what: str = "the table") -> None:
         """Raise ValueError where a table does not match."""
+        self.check_names(table.names, what)
         for name in self.columns:
-            if name not in table.names:
-                raise ValueError(f"{what} has no column {name!r}, which the scheme has; it has {table.names}")
             self.check_domain(name, table.column(name).domain)
+
+    def check_names(self, names: tuple[str, ...], what: str = "the table") -> None:
+        """Raise ValueError where one of the columns is not among these."""
+        for name in self.columns:
+            if name not in names:
+                raise ValueError(f"{what} has no column {name!r}, which the scheme has; it has {names}")
 
     def check_domain(self, name: str, domain: Domain) -> None:
         """Raise ValueError where the values of a column are not those of the scheme."""

@@ -14,8 +14,8 @@ from nbcfast._wire.regular_files import CUTS, SCHEME
 from nbcfast._wire.scheme import disguised_warnings
 from nbcfast.published import table_lines as tables
 from nbcfast.published.base import Parts, TableCertificate
+from nbcfast.published.typed import json_rational, json_whole
 from nbcfast.response.binarising import Cut
-from nbcfast.table.typed_json import json_rational, json_whole
 
 if TYPE_CHECKING:
     from nbcfast.response.disguising import Disguised

@@ -1,7 +1,8 @@
 """Privacy Skyline: how much an adversary must know before a table gives somebody away.
 
 `check` (`checking`) judges groups at `points`, `find` (`finding`) looks for all that is just safe; both
-ask the tables of `statistics`, by floats and integers as `deciding` says, and answer in `results`. The groups
+ask the tables of `statistics`, by floats and integers as `deciding` says, and answer in `results`;
+`statistics_tasks` makes these tables of groups that are more than a process holds. The groups
 are those of `nbcfast.groups`, where k-anonymity, l-diversity and t-closeness are too, and `anonymize` is of
 `nbcfast.mondrian`.
 """
@@ -15,6 +16,7 @@ from nbcfast.skyline.finding import FrontierTable, find, frontier_table, plot
 from nbcfast.skyline.points import Point
 from nbcfast.skyline.results import Attack, Report, Reports
 from nbcfast.skyline.statistics import Statistics
+from nbcfast.skyline.statistics_tasks import statistics
 
 if TYPE_CHECKING:
     from nbcfast.mondrian import Partition, anonymize
@@ -36,6 +38,7 @@ __all__ = [
     "group",
     "group_parts",
     "plot",
+    "statistics",
 ]
 
 

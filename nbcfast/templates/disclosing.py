@@ -18,13 +18,14 @@ from nbcfast._core.errors import Infeasible
 from nbcfast._core.validation import callable_or_none, whole
 from nbcfast._reading.source import AnyTable, table_from
 from nbcfast._wire.messages import decimal_text
+from nbcfast.frames import Frame
 from nbcfast.table import Interval, Table
 from nbcfast.table.values import Value
 from nbcfast.templates.distinct_rows import LeafRows, RowSource
-from nbcfast.templates.inferences import at_most, expect_known
+from nbcfast.templates.inferences import at_most, expect_known, names_of
 from nbcfast.templates.masked_columns import MaskedColumn
 from nbcfast.templates.results import Disclosure, Reason, Step, frozen_reasons
-from nbcfast.templates.template import Template, checked, merged
+from nbcfast.templates.template import Template, checked, expect_columns, listed_templates, merged
 from nbcfast.views.tallying import tally
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def disclose(
     require_beneficial: bool = True,
     continuous: Iterable[str] = (),
     max_steps: int | None = None,
+    weights: str | None = None,
     progress: Progress | None = None,
 ) -> Disclosure:
     """Suppress values until no inference is more confident than its template allows, and no more than that.
@@ -55,9 +57,9 @@ def disclose(
     Parameters
     ----------
     table : Table, or what it is made of
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). The private table; its weights are
-        counted.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). The private table; its weights are counted.
     templates : sequence of Template
         With different quasi-identifiers, sensitive columns and values. Of several about the same inference
         the one with the smallest limit counts.
@@ -74,6 +76,8 @@ def disclose(
         Columns of numbers to publish as intervals.
     max_steps : int, optional
         Disclose no more often than this.
+    weights : str, optional
+        The column of the weights; a Table has its own.
     progress : callable, optional
         Called as progress(done, most) when it is known that the templates can hold, and after each step;
         False as its result ends the search.
@@ -131,8 +135,14 @@ def disclose(
       job -> ill=yes <= 0.25: 0.25
       job: suppressed clerk, judge
     """
-    table = table_from(table)
-    limited = merged(checked(table, templates))
+    asked = listed_templates(templates)
+    needed: list[str] | None = None
+    if isinstance(table, Frame):
+        expect_columns(table.names, asked)
+        used = {target, *(name for template in asked for name in names_of(template))}
+        needed = [name for name in table.names if name in used]  # of equal scores the first column wins
+    table = table_from(table, weights=weights, columns=needed)
+    limited = merged(checked(table, asked))
     if not isinstance(utility, str) or utility not in UTILITIES:
         raise ValueError(f"utility must be one of {UTILITIES}, got {utility!r}")
     if target is None and utility == "information":

@@ -14,16 +14,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nbcfast._core.dtypes import Codes, Longs
+from nbcfast._core.errors import NoColumnError
 from nbcfast._core.untyped import Document
-from nbcfast._reading.source import AnyTable, table_from
+from nbcfast._reading.collapsed import collapsed
+from nbcfast._reading.source import AnyTable, Source, batches_from, expect_own_weights
 from nbcfast._wire.messages import printable
+from nbcfast.frames import Frame
 from nbcfast.table import SUPPRESSED, Table
 from nbcfast.table.values import Value, plain
-from nbcfast.templates.template import Template, checked, position
+from nbcfast.templates.template import (
+    Template,
+    checked,
+    expect_columns,
+    listed_templates,
+    no_such_column,
+    position,
+)
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
     from nbcfast.table.domain import Domain
+
+Names = tuple[str, ...]
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,16 +145,18 @@ def at_most(limit: Fraction, most: int) -> tuple[int, int]:
 
 
 def sensitive_counts(
-    table: Table, templates: Iterable[Template]
+    table: Table | Mapping[Names, Table], templates: Iterable[Template]
 ) -> Iterator[tuple[Template, SensitiveCounts]]:
-    """The groups of each template; those with the same columns are made of one collapsed table."""
-    collapsed: dict[tuple[tuple[str, ...], str], Table] = {}
+    """The groups of each template; those with the same columns are made of one collapsed table.
+
+    Of a table, or of the collapsed tables of the columns of templates.
+    """
+    distinct_of = {} if isinstance(table, Table) else dict(table)
     for template in list(templates):
-        column = template.sensitive[0]
-        key = template.quasi, column
-        if key not in collapsed:
-            collapsed[key] = table.select([*template.quasi, column]).collapse()
-        distinct = collapsed[key]
+        key = names_of(template)
+        if isinstance(table, Table) and key not in distinct_of:
+            distinct_of[key] = table.select(key).collapse()
+        distinct = distinct_of[key]
         weights = distinct.weights
         assert weights is not None
         # Collapsed rows are sorted by the known values first.
@@ -152,7 +166,7 @@ def sensitive_counts(
         for codes in known:
             differs[1:] |= codes[1:] != codes[:-1]
         starts = np.flatnonzero(differs)
-        hits = np.where(distinct.codes(column) == position(table, template), weights, 0)
+        hits = np.where(distinct.codes(key[-1]) == position(distinct, template), weights, 0)
         yield (
             template,
             SensitiveCounts(
@@ -170,18 +184,26 @@ def confidences(table: Table, templates: Iterable[Template]) -> dict[Template, F
 
 
 def violations(
-    table: AnyTable, templates: Iterable[Template], *, progress: Progress | None = None
+    table: AnyTable,
+    templates: Iterable[Template],
+    *,
+    weights: str | None = None,
+    progress: Progress | None = None,
 ) -> list[Violation]:
     """Every inference from a table that is more confident than its template allows.
 
     Parameters
     ----------
     table : Table, or what it is made of
-        A Table, a mapping of column names to values, anything with ``__arrow_c_stream__``, an iterable of
-        record batches, or the path of a file (.csv, .tsv, .parquet ..). A private table, or a released one:
-        SUPPRESSED is a value like any other. Weights are counted.
+        A Table, a Frame of an engine, a mapping of column names to values, anything with
+        ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
+        ..). A private table, or a released one: SUPPRESSED is a value like any other. Weights are counted.
+        All but the first three are read batch by batch, in memory of the order of the distinct rows of the
+        columns of the templates.
     templates : sequence of Template
         What must not be inferred, and with what confidence.
+    weights : str, optional
+        The column of the weights; a Table has its own.
     progress : callable, optional
         Called as progress(done, total), with numbers of templates.
 
@@ -201,12 +223,21 @@ def violations(
     >>> violations(table, [Template(["job"], ("ill", "yes"), "1/3")])
     [Violation(job=clerk -> ill=yes: 1 of 2)]
     """
-    table = table_from(table)
-    listed = checked(table, templates)
-    if not table.n_rows:
+    listed = listed_templates(templates)
+    rows: Table | dict[Names, Table]
+    if isinstance(table, Frame):
+        expect_own_weights(weights, "Frame")
+        rows = _fetched(table, listed)
+        n_rows = next(iter(rows.values())).n_rows
+    else:
+        source = batches_from(table, weights=weights)
+        rows = source if isinstance(source, Table) else _distinct(source, listed, weights)
+        checked(rows, listed)
+        n_rows = rows.n_rows
+    if not n_rows:
         raise ValueError("no rows")
     violated = []
-    for done, (template, counts) in enumerate(sensitive_counts(table, listed)):
+    for done, (template, counts) in enumerate(sensitive_counts(rows, listed)):
         if progress is not None:
             progress(done, len(listed))
         for i in counts.above(template.limit).tolist():
@@ -218,6 +249,35 @@ def violations(
     if progress is not None:
         progress(len(listed), len(listed))
     return violated
+
+
+def names_of(template: Template) -> Names:
+    """The columns of a template, the sensitive one last."""
+    return *template.quasi, template.sensitive[0]
+
+
+def _fetched(frame: Frame, templates: tuple[Template, ...]) -> dict[Names, Table]:
+    """The distinct rows of the columns of each template: together they may have many more."""
+    expect_columns(frame.names, templates)
+    sets = list(dict.fromkeys(map(names_of, templates)))
+    rows = dict(zip(sets, frame.tables(sets), strict=True))
+    for number, template in enumerate(templates):
+        position(rows[names_of(template)], template, f"template {number}")
+    return rows
+
+
+def _distinct(source: Source, templates: tuple[Template, ...], weights: str | None) -> Table:
+    """The distinct rows of the columns that the templates need."""
+    names = list(dict.fromkeys(name for one in templates for name in (*one.quasi, one.sensitive[0])))
+    if weights in names:
+        raise ValueError(f"weights: {weights!r} is a column of the templates as well")
+    try:
+        return collapsed(source, names, weights)
+    except NoColumnError as error:
+        for number, template in enumerate(templates):
+            if error.name in (*template.quasi, template.sensitive[0]):
+                raise no_such_column(number, error.present, str(error.name)) from None
+        raise
 
 
 def expect_known(table: Table, masked: Iterable[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -121,20 +121,38 @@ def templates_for(
 
 def checked(table: Table, templates: Iterable[Template]) -> tuple[Template, ...]:
     """Templates that belong to a table: each column is there, each sensitive value in its domain."""
+    listed = listed_templates(templates)
+    expect_columns(table.names, listed)
+    for number, template in enumerate(listed):
+        position(table, template, f"template {number}")
+    return listed
+
+
+def expect_columns(present: Sequence[str], templates: Iterable[Template]) -> None:
+    """Refuse templates with columns that are not there."""
+    for number, template in enumerate(templates):
+        for name in (*template.quasi, template.sensitive[0]):
+            if name not in present:
+                raise no_such_column(number, present, name)
+
+
+def listed_templates(templates: Iterable[Template]) -> tuple[Template, ...]:
+    """At least one template, and nothing else."""
     if isinstance(templates, Template) or not isinstance(templates, Iterable):
         raise TypeError(f"templates must be a sequence of Templates, got {type(templates).__name__}")
     listed = tuple(templates)
     if not listed:
         raise ValueError("templates must be at least one Template, got none")
-    for number, template in enumerate(listed):
+    for template in listed:
         if not isinstance(template, Template):
             raise TypeError(f"templates must be Templates, got {type(template).__name__}")
-        for name in (*template.quasi, template.sensitive[0]):
-            if name not in table.names:
-                names = ", ".join(map(repr, table.names))
-                raise ValueError(f"template {number}: expected columns of {names}; got {name!r}")
-        position(table, template, f"template {number}")
     return listed
+
+
+def no_such_column(number: int, present: Iterable[str], name: str) -> ValueError:
+    """What is wrong with the template of this number."""
+    names = ", ".join(map(repr, present))
+    return ValueError(f"template {number}: expected columns of {names}; got {name!r}")
 
 
 def position(table: Table, template: Template, where: str = "template") -> int:

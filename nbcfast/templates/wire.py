@@ -16,7 +16,7 @@ from nbcfast._wire.disclosure import DISCLOSURE
 from nbcfast._wire.json_entries import FORMAT
 from nbcfast.published import table_lines as tables
 from nbcfast.published.base import Parts, TableCertificate
-from nbcfast.table.typed_json import json_rational, json_value, json_whole
+from nbcfast.published.typed import json_rational, json_value, json_whole
 from nbcfast.templates.inferences import confidences, expect_known
 from nbcfast.templates.template import Template
 

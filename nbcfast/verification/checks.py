@@ -35,9 +35,9 @@ from nbcfast.published.release import Release
 from nbcfast.published.restored import release_of, strata_of
 from nbcfast.published.strata import StratifiedRelease
 from nbcfast.published.table_lines import parquet_check
+from nbcfast.published.typed import limit_text
 from nbcfast.safety.amplification import amplification
 from nbcfast.table import Table
-from nbcfast.table.typed_json import limit_text
 from nbcfast.table.values import Value
 from nbcfast.templates.results import Disclosure
 from nbcfast.verification.compared import aligned, beside_exact, compared, counted, stratified

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nbcfast.published.typed import domain_of_json
 from nbcfast.table import Column, Interval, Table
 from nbcfast.table.encode import code_dtype
-from nbcfast.table.typed_json import domain_of_json
 from nbcfast.table.values import Value
 from nbcfast.templates.results import Disclosure
 from nbcfast.templates.template import Template

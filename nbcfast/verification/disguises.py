@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nbcfast.published.typed import domain_of_json
 from nbcfast.response.binarising import Cut
 from nbcfast.response.disguising import Disguised
 from nbcfast.response.scheme_files import from_dict
 from nbcfast.table import Column, Table
 from nbcfast.table.encode import code_dtype
-from nbcfast.table.typed_json import domain_of_json
 
 if TYPE_CHECKING:
     from nbcfast._wire.disguised import DisguisedDocument

@@ -11,9 +11,9 @@ from nbcfast.groups.groups import Groups
 from nbcfast.mondrian.demands import Demands
 from nbcfast.mondrian.partition import Partition, PublishedGroups
 from nbcfast.mondrian.quasi import Cell, generalised_domain
+from nbcfast.published.typed import domain_of_json
 from nbcfast.skyline.points import Point
 from nbcfast.table import SUPPRESSED, Interval
-from nbcfast.table.typed_json import domain_of_json
 from nbcfast.table.values import Value
 
 if TYPE_CHECKING:

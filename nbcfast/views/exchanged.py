@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -12,6 +13,7 @@ from nbcfast._core.dtypes import Counts
 from nbcfast._core.untyped import Document
 from nbcfast._wire.json_entries import (
     LONGEST_PART,
+    WHOLE_IN_JSON,
     Refused,
     canonical_json,
     digest,
@@ -22,13 +24,11 @@ from nbcfast._wire.json_entries import (
 from nbcfast._wire.typed_values import domain as typed_domain
 from nbcfast._wire.typed_values import value as typed_value
 from nbcfast.table import SUPPRESSED, Domain, Interval
-from nbcfast.table.typed_json import domain_of_json, json_counts, json_rational, json_value, json_whole
-from nbcfast.table.values import INT64_MAX
+from nbcfast.table.values import INT64_MAX, Value
 from nbcfast.views.noise import Mechanism, Neighbours, Noise
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
+    from nbcfast._wire.typed_values import Typed
     from nbcfast.views.viewset import Viewset
 
 COUNTS_FORMAT = "nbcfast-counts/1"
@@ -47,12 +47,12 @@ def as_bytes(views: Viewset) -> bytes:
     document: Document = {
         "format": COUNTS_FORMAT,
         "classes": _json_domain(views.class_domain, "classes"),
-        "class_counts": json_counts(views.class_counts),
+        "class_counts": _json_counts(views.class_counts),
         "attributes": [
             {
                 "name": name,
                 "domain": _json_domain(views.domains[name], f"attribute {name!r}"),
-                "counts": json_counts(array),
+                "counts": _json_counts(array),
             }
             for name, array in views.counts.items()
         ],
@@ -60,6 +60,42 @@ def as_bytes(views: Viewset) -> bytes:
         "weighted": views.weighted,
     }
     return (canonical_json({**document, "sha256": digest(document)}) + "\n").encode("ascii")
+
+
+def _json_whole(number: int) -> int | str:
+    return number if number <= WHOLE_IN_JSON else hex(number)
+
+
+def _json_counts(array: Counts) -> list[object]:
+    if array.ndim == 1:
+        return [_json_whole(number) for number in array.tolist()]
+    return [[_json_whole(number) for number in row] for row in array.tolist()]
+
+
+def _json_rational(number: int | Fraction) -> str:
+    sign = "-" if number < 0 else ""
+    return f"{sign}{_json_whole(abs(number.numerator))}/{_json_whole(number.denominator)}"
+
+
+def _json_value(value: Value, domain: Domain) -> list[str | None]:
+    """A value with its kind, which is that of the domain: a 1 among floats is a float."""
+    if value is None or value is SUPPRESSED:
+        return ["null" if value is None else "suppressed"]
+    if isinstance(value, Interval):
+        ends = (None if end is None else _json_rational(end) for end in (value.low, value.high))
+        return ["interval", *ends]
+    if domain.kind == "bool":
+        return ["bool", "true" if value else "false"]
+    return [str(domain.kind), repr(value) if isinstance(value, float) else str(value)]
+
+
+def _plain(typed: Typed) -> Value:
+    """The value of a kind and what stands beside it."""
+    kind, entry = typed
+    if kind == "interval":
+        return Interval(*entry)
+    value: Value = SUPPRESSED if kind == "suppressed" else entry
+    return value
 
 
 def _json_domain(domain: Domain, where: str) -> Document:
@@ -72,10 +108,10 @@ def _json_domain(domain: Domain, where: str) -> Document:
             ):
                 raise ValueError(f"{where}: the bound of an interval has more than {LONGEST_PART:,} bits")
     return {
-        "values": [json_value(value, domain) for value in domain.values],
+        "values": [_json_value(value, domain) for value in domain.values],
         "declared": domain.declared,
         "open_tail": domain.open_tail,
-        "tail_found": [json_value(value, domain) for value in domain.tail_found],
+        "tail_found": [_json_value(value, domain) for value in domain.tail_found],
     }
 
 
@@ -83,8 +119,8 @@ def _json_noise(noise: Noise) -> Document:
     numbers = {name: getattr(noise, name) for name in RATIONALS}
     return {
         **{name: getattr(noise, name) for name in TEXTS},
-        **{name: None if number is None else json_rational(number) for name, number in numbers.items()},
-        **{name: json_whole(getattr(noise, name)) for name in WHOLES},
+        **{name: None if number is None else _json_rational(number) for name, number in numbers.items()},
+        **{name: _json_whole(getattr(noise, name)) for name in WHOLES},
     }
 
 
@@ -180,7 +216,7 @@ def _domain(entry: object, where: str, in_order: bool) -> Domain:
     open_tail = _flag(fields["open_tail"], f"{where}, open_tail")
     values = fields["values"]
     typed = typed_domain(values, where, in_order) if values != [] else []  # no row, and nothing declared
-    domain = domain_of_json(typed, where, declared, in_order)
+    domain = Domain.of(map(_plain, typed), declared, where=where, in_order=in_order)
     kinds = [typed_value(one, where)[0] for one in _listed(fields["tail_found"], f"{where}, tail_found")]
     places = {"null": None, "suppressed": SUPPRESSED}
     found = tuple(value for kind, value in places.items() if kind in kinds)

@@ -414,7 +414,7 @@ class Viewset:
         """
         if not isinstance(other, Viewset):
             return NotImplemented
-        return Viewset.from_parts(*merged_parts(self, other, False), weighted=self.weighted or other.weighted)
+        return self._merged(other, subtract=False)
 
     def __sub__(self, other: object) -> Viewset:
         """The views without the rows of the other, all of which must be among these. Neither may have noise.
@@ -423,7 +423,11 @@ class Viewset:
         """
         if not isinstance(other, Viewset):
             return NotImplemented
-        return Viewset.from_parts(*merged_parts(self, other, True), weighted=self.weighted or other.weighted)
+        return self._merged(other, subtract=True)
+
+    def _merged(self, other: Viewset, subtract: bool) -> Viewset:
+        parts = merged_parts(self, other, subtract)
+        return Viewset.from_parts(*parts, weighted=self.weighted or other.weighted)
 
     def predict(
         self,

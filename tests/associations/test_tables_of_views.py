@@ -101,6 +101,7 @@ AGES, ILLS = {"name": ["ann"], "age": [1]}, {"age": [1], "ill": ["flu"]}
         ([AGES, AGES], ValueError, r"table\[1\]: expected a column of 'name', 'age'; got 'ill'"),
         ([pa.table(AGES), pa.table(AGES)], ValueError, r"table\[1\]: expected a column of 'name', 'age'"),
         ([AGES, 5], TypeError, r"table\[1\]: expected a Table, a mapping"),
+        ([{"name": "ann", "age": 1}], TypeError, "table: expected .*, got list of dict"),
         ([], ValueError, "table: expected at least one record batch, got none"),
         ([AGES, {"age": [], "ill": []}], ValueError, "no rows"),
         ([AGES, {"age": ["1"], "ill": ["flu"]}], TypeError, "column 'age': expected values of one kind"),

@@ -188,7 +188,7 @@ def engine(request, tmp_path_factory):
         with warnings.catch_warnings():  # of modules that dask and its parts import
             warnings.simplefilter("ignore")
             import dask
-            import dask.dataframe  # noqa: F401
+            import dask.dataframe
         with dask.config.set(scheduler="synchronous"):
             yield Dask(folder)
     elif request.param == "ibis":

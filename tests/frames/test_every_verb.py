@@ -60,7 +60,7 @@ def kept(partition):
 
 def disclosed(table):
     """Of a Table all columns are published, of a Frame those that are fetched."""
-    needed = ["job", "zone", "age", "ill", "sex"]
+    needed = ["job", "age", "zone", "sex", "ill"]  # in the order of the rows
     rows = table.select(needed) if isinstance(table, nbcfast.Table) else table
     disclosure = templates.disclose(rows, TEMPLATES, "sex")
     steps = [(step.attribute, step.value, step.score) for step in disclosure.steps]
@@ -97,8 +97,53 @@ def verified(table, folder):
     return {**nbcfast.verify(saved(folder), against=table).to_dict(), "path": None}
 
 
-# Function and argument -> the columns that it needs (None: those that `select` leaves), and what it gives of a
-# table; a second argument is a folder of its own.
+def chosen(table):
+    """The columns that are counted, where a function takes all that there are."""
+    wanted = [*COUNTED, "ill"]
+    return Frame(table.native.select(wanted)) if isinstance(table, Frame) else table.select(wanted)
+
+
+def advised(table, **rest):
+    """What is chosen; it says too which columns there are beside the menu, of which one table has fewer."""
+    found = nbcfast.advise(table, "ill", MENU, max_found=None, max_one_class=None, **rest)
+    return replace(found, beside=()).to_dict()
+
+
+def agreed(table):
+    declared = nbcfast.count(ROWS, "ill", COUNTED, domains=DECLARED)
+    return nbcfast.dp.agreement(declared, table, epsilon="1/5", coins=Coins(b"\x21" * 32)).shares
+
+
+def simulated(train, test):
+    rng = np.random.default_rng(3)
+    scheme = response.KaryScheme("0.8", {"job": ["clerk", "cook", "smith"]})
+    return response.simulate(train, test, scheme, "ill", repetitions=5, rng=rng).tolist()
+
+
+def classifier():
+    told = {name: ROWS[name] for name in ("job", "ill")}
+    return response.classifier(response.estimate(told, SCHEME, "ill"))
+
+
+def gated(folder, rows, **beside):
+    release = nbcfast.canonical.release(nbcfast.count(rows, "ill", COUNTED), 8, class_name="ill")
+    release.save(folder)
+    policy = {
+        "release": {"class": "ill", "amplification": 8},
+        "limits": {"max_found": 100, "membership_auc": "0.99"},
+    }
+    found = nbcfast.gate(folder, policy, **beside).to_dict()
+    found["path"] = found["verification"]["path"] = None
+    return found
+
+
+def verified_list(tuples, folder):
+    canonical.release(VIEWS, 8, tuples=BOTH[0].select(COUNTED), class_name="ill").save(folder)
+    return {**nbcfast.verify(folder, tuples=tuples).to_dict(), "path": None}
+
+
+# Function and argument -> the columns that it needs (None: all that there are), and what it gives of a table;
+# a second argument is a folder of its own.
 TAKES = {
     ("associations.advise", "table"): (
         ["name", "zone", "job", "sex"],
@@ -120,7 +165,7 @@ TAKES = {
     ),
     ("advise", "table"): (
         ["age", "job", "ill"],
-        lambda t: advised(t),
+        advised,
     ),
     ("advise", "on"): (
         ["age", "job", "ill"],
@@ -153,13 +198,15 @@ TAKES = {
         COUNTED,
         lambda t: nbcfast.safety_transform(VIEWS, 8, table=t).certificate.to_dict(),
     ),
-    ("dp.agreement", "table"): (COUNTED, lambda t: agreed(t)),
+    ("dp.agreement", "table"): (COUNTED, agreed),
     ("skyline.group", "table"): (["zone", "sex", "ill"], lambda t: skyline.group(t, ["zone", "sex"], "ill")),
     ("skyline.group_parts", "table"): (
         ["zone", "sex", "ill"],
-        lambda t: skyline.Groups.merge(
-            skyline.group_parts(t, ["zone", "sex"], "ill", memory_limit="1MiB")
-        ),
+        lambda t: skyline.Groups.merge(skyline.group_parts(t, ["zone", "sex"], "ill", memory_limit="1MiB")),
+    ),
+    ("skyline.statistics", "table"): (
+        ["zone", "sex", "ill"],
+        lambda t: skyline.statistics(t, ["zone", "sex"], "ill", [0, 1], tasks=3),
     ),
     ("skyline.anonymize", "table"): (
         ["age", "zone", "job", "ill"],
@@ -178,11 +225,14 @@ TAKES = {
         lambda t: published(nbcfast.publish(OTHERS, "ill", 8, columns=COUNTED, tuples=t)),
     ),
     ("gate", "against"): ([*COUNTED, "ill"], lambda t, folder: gated(folder, ROWS, against=t)),
-    ("gate", "holdout"): ([*COUNTED, "ill"], lambda t, folder: gated(folder, OTHERS, against=OTHERS, holdout=t)),
+    ("gate", "holdout"): (
+        [*COUNTED, "ill"],
+        lambda t, folder: gated(folder, OTHERS, against=OTHERS, holdout=t),
+    ),
     ("verify", "against"): ([*COUNTED, "ill"], verified),
     ("verify", "tuples"): (
         COUNTED,
-        lambda t, folder: verified_list(t, folder),
+        verified_list,
     ),
     ("response.cuts", "table"): (["age", "zone"], lambda t: response.cuts(t, ["age", "zone"], at="median")),
     ("response.estimate", "disguised"): (
@@ -194,11 +244,11 @@ TAKES = {
         lambda t: response.accuracy(VIEWS, t, SCHEME, "ill"),
     ),
     ("response.simulate", "train"): (None, lambda t: simulated(chosen(t), OTHERS)),
-    ("response.simulate", "test"): (None, lambda t: simulated(nbcfast.Table(OTHERS).select([*COUNTED, "ill"]), t)),
+    ("response.simulate", "test"): (None, lambda t: simulated(chosen(BOTH[1]), t)),
     ("streams.Window.add", "table"): (["job", "zone", "ill", "day"], followed),
     ("templates.disclose", "table"): (
-        ["job", "zone", "age", "ill", "sex"],
-        lambda t: disclosed(t),
+        ["job", "age", "zone", "sex", "ill"],
+        disclosed,
     ),
     ("templates.violations", "table"): (
         ["job", "zone", "age", "ill"],
@@ -246,51 +296,6 @@ REFUSES = {
     ("Viewset.predict", "table"): (VIEWS.predict, r"scorecard\(\)\.sql"),
     ("Viewset.tied", "table"): (VIEWS.tied, r"scorecard\(\)\.sql"),
 }
-
-
-def chosen(table):
-    """The columns that are counted, where a function takes all that there are."""
-    wanted = [*COUNTED, "ill"]
-    return Frame(table.native.select(wanted)) if isinstance(table, Frame) else table.select(wanted)
-
-
-def advised(table, **rest):
-    """What is chosen; which columns there are beside the menu it says as well, of a table that has fewer too."""
-    found = nbcfast.advise(table, "ill", MENU, max_found=None, max_one_class=None, **rest)
-    return replace(found, beside=()).to_dict()
-
-
-def agreed(table):
-    declared = nbcfast.count(ROWS, "ill", COUNTED, domains=DECLARED)
-    return nbcfast.dp.agreement(declared, table, epsilon="1/5", coins=Coins(b"\x21" * 32)).shares
-
-
-def simulated(train, test):
-    rng = np.random.default_rng(3)
-    scheme = response.KaryScheme("0.8", {"job": ["clerk", "cook", "smith"]})
-    return response.simulate(train, test, scheme, "ill", repetitions=5, rng=rng).tolist()
-
-
-def classifier():
-    told = {name: ROWS[name] for name in ("job", "ill")}
-    return response.classifier(response.estimate(told, SCHEME, "ill"))
-
-
-def gated(folder, rows, **beside):
-    release = nbcfast.canonical.release(nbcfast.count(rows, "ill", COUNTED), 8, class_name="ill")
-    release.save(folder)
-    policy = {
-        "release": {"class": "ill", "amplification": 8},
-        "limits": {"max_found": 100, "membership_auc": "0.99"},
-    }
-    found = nbcfast.gate(folder, policy, **beside).to_dict()
-    found["path"] = found["verification"]["path"] = None
-    return found
-
-
-def verified_list(tuples, folder):
-    canonical.release(VIEWS, 8, tuples=BOTH[0].select(COUNTED), class_name="ill").save(folder)
-    return {**nbcfast.verify(folder, tuples=tuples).to_dict(), "path": None}
 
 
 def with_tables():
@@ -342,9 +347,13 @@ def test_no_other_columns_are_fetched(verb, tmp_path, monkeypatch):
         pytest.skip("it takes all columns that there are")
     frame, asked = Frame(pl.LazyFrame(ROWS)), set()
     fetched = Frame.tables
-    monkeypatch.setattr(
-        Frame, "tables", lambda frame, sets: fetched(frame, [asked.update(one) or one for one in map(list, sets)])
-    )
+
+    def noted(frame, sets):
+        listed = [list(one) for one in sets]
+        asked.update(*listed)
+        return fetched(frame, listed)
+
+    monkeypatch.setattr(Frame, "tables", noted)
     called(function, frame, tmp_path / "frame")
     assert asked <= {*needed}
 

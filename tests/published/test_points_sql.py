@@ -9,6 +9,7 @@ from sql_rows import TYPES, by_duckdb, by_sqlite, raw_rows, release
 
 import nbcfast
 from nbcfast import SUPPRESSED, Interval, canonical
+from nbcfast.exports import points_of
 
 SEEDS = range(40)
 
@@ -318,3 +319,16 @@ def test_a_column_selects_the_points():
     duckdb = pytest.importorskip("duckdb")
     with pytest.raises(duckdb.InvalidInputException, match="column it's: value x is not published"):
         by_duckdb(texts[:1], {name: values[:1] for name, values in strange.items()}, types)
+
+
+def test_points_of_a_release_that_is_not_canonical():
+    counts = {"job": [[2, 3, 1], [3, 2, 4]], "sex": [[1, 4, 2], [4, 1, 3]]}
+    domains = {"job": ["it's", None], "sex": ["f", "m"]}
+    views = nbcfast.Viewset([5, 5, 5], counts, classes=["a", "b", "c"], domains=domains)
+    made = nbcfast.safety_transform(views, 4)
+    with pytest.raises(ValueError, match="a scorecard belongs to method 'canonical'"):
+        made.scorecard()
+    rows = {"job": ["it's", "it's", None, None, "it's"], "sex": ["f", "m", "f", "m", None]}
+    texts = [points_of(made).sql("duckdb", unseen="null"), points_of(made).sql("ansi", unseen="null")]
+    for found in by_duckdb(texts, rows, dict.fromkeys(rows, "VARCHAR")):
+        assert found == expected(made, rows)

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 N_ROWS = 20_000
-UTC = datetime.timezone.utc
+UTC = datetime.UTC
 TEXTS = [
     "", " ", "x", "x ", " x", "null", "NULL", "NaN", "None", "\\", "\\n", "a\\b", "\xe9", "e\u0301", "E", "\xc9", "'", '"',
     "`", "a\nb", "\U0001f600", "0", "-0.0", "1e0", "%", "X", None,

@@ -17,7 +17,6 @@ from nbcfast._core.errors import Infeasible, expect
 from nbcfast._core.numbers import Number, Numeral, as_limit, exact
 from nbcfast._core.validation import choice as expect_choice
 from nbcfast._reading.source import AnyTable
-from nbcfast.frames import Frame
 from nbcfast.attack.membership import expect_others
 from nbcfast.canonical.advice.leaf_costs import MOST_LEAVES
 from nbcfast.canonical.advice.measured import Measured, Meter, values_of_one_class
@@ -36,6 +35,7 @@ from nbcfast.canonical.advice.walk import TooManyError, Walk, nothing_kept, unde
 from nbcfast.canonical.arguments import expect_progress, table_of
 from nbcfast.canonical.limits_of_answers import Limits
 from nbcfast.domains import Menu, ready_made
+from nbcfast.frames import Frame
 from nbcfast.table.table import Table
 from nbcfast.views.smoothing import constant
 
