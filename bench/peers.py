@@ -1,7 +1,8 @@
 """python bench/peers.py: nbcfast beside what users would pick today.
 
 Ratios are of medians over rounds inside one run, on the same input, answers asserted equal. CPU time of the
-whole process unless a row says wall; ours on one thread unless it says two. A missing peer is skipped with a
+whole process unless a row says wall, of engines that of all processes which they start; ours on one thread
+unless it says two. A missing peer is skipped with a
 line that says so.
 """
 
@@ -269,6 +270,15 @@ def estimators_job(options: Options) -> Iterator[Row]:
     yield from fit_and_predict(options.rounds, max(options.rows) < 1_000_000)
 
 
+def frames_job(options: Options) -> Iterator[Row]:
+    try:
+        from against.frames import frames
+    except ImportError as error:
+        print(f"frames: skipped, {error}", file=sys.stderr)
+        return
+    yield from frames(options.rounds, max(options.rows))
+
+
 JOBS = {
     "counting": counting_job,
     "threads": threads_job,
@@ -289,6 +299,7 @@ JOBS = {
     "advising": advising_job,
     "noise": noise_job,
     "estimators": estimators_job,
+    "frames": frames_job,
 }
 
 

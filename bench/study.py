@@ -6,6 +6,7 @@ templates   what disclosure leaves of a classifier, on Adult, CRX and German cre
 response    what randomised answers still teach, on Adult and Breast Cancer
 privacy     every method beside the others, with noise and without: the table of docs/evaluation-privacy.md
 ledger      what monthly releases give away together, on Adult
+engines     what a row costs in Spark, Dask and DuckDB: the tables of docs/engines-costs.md
 disk        Mondrian of a file larger than memory
 """
 
@@ -19,6 +20,7 @@ STUDIES = {
     "response": "studies.response_experiment",
     "privacy": "studies.evaluate_privacy",
     "ledger": "studies.monthly_releases",
+    "engines": "studies.engine_costs",
     "disk": "studies.disk_partition",
 }
 

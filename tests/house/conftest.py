@@ -55,7 +55,12 @@ def shows(clone, reads):
             reads(page, clone), capture_output=True, text=True, timeout=600, env=environment
         )
         assert done.returncode == 0, done.stderr[-3000:]
-        languages = [language for language, _ in readme.blocks(page.read_text(encoding="utf-8"))]
+        text = page.read_text(encoding="utf-8")
+        languages = [
+            language
+            for (language, _), need in zip(readme.blocks(text), readme.needs(text), strict=True)
+            if not readme.missing(need)
+        ]
         ran, compared = map(int, re.findall(r"\d+", done.stdout)[-2:])
         assert set(languages) <= {"python", "sh", "text"}
         # What is not run: the tests; what only installs.

@@ -10,6 +10,9 @@ block before it, or of its own commands, the lines that begin with `$ `. Where a
 out. A command is to leave with 0, or with N where its comment says "leaves with N". Where the comment at the
 end of a statement of Python begins with a value, that is the value of the statement.
 
+A block below the line `<!-- needs MODULE -->` is run where that module is, and else left out, with a line that
+says so: `<!-- needs pyspark -->` asks for Java as well.
+
 With --installs, `pip install` of the blocks is run as well; otherwise it is left out. What is not run here:
 the first command's making of the environment, which this Python is of, and the second command, the tests.
 With --commands, commands that stand in the folder PLACE come before those beside this Python.
@@ -21,9 +24,11 @@ What random coins decide cannot be the same: in the output of COINS a digit stan
 import ast
 import contextlib
 import difflib
+import importlib.util
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tokenize
@@ -36,6 +41,9 @@ LEAVES = re.compile(r"#.*\bleaves with ([0-9])\b")
 ELIDED = "..."  # on a line of its own: lines are left out here
 LANGUAGE = {"{plot}": "python"}
 OPTIONS = re.compile(r"\A(:[a-z-]+:.*\n)+")  # of a block that Sphinx draws
+BLOCK = re.compile(
+    r"^(?:<!-- needs ([a-z]+) -->\n)?```([a-z]+|\{plot\})\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
 
 
 def pages(root):
@@ -51,8 +59,22 @@ def short(page):
 
 def blocks(text):
     """Language and body of each fenced block; of what only Sphinx reads, such as "{toctree}", none."""
-    found = re.findall(r"^```([a-z]+|\{plot\})\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    found = [(language, body) for _, language, body in BLOCK.findall(text)]
     return [(LANGUAGE.get(language, language), OPTIONS.sub("", body)) for language, body in found]
+
+
+def needs(text):
+    """The module that each of these blocks needs, or ""."""
+    return [need for need, _, _ in BLOCK.findall(text)]
+
+
+def missing(need):
+    """Why blocks that need a module cannot run here, or ""."""
+    if need and importlib.util.find_spec(need) is None:
+        return f"{need} is not installed here"
+    if need == "pyspark" and shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        return "there is no Java for Spark here"
+    return ""
 
 
 class Reader:
@@ -211,7 +233,10 @@ def expect(shown, printed):
 def read(text, folder, installs=False, page="README.md", places=()):
     """Run them all; how many things were run, and how many compared."""
     reader = Reader(folder, installs, page, places)
-    for number, (language, body) in enumerate(blocks(text), 1):
+    for number, ((language, body), need) in enumerate(zip(blocks(text), needs(text), strict=True), 1):
+        if missing(need):
+            print(f"{page}, block {number} ({language}) is left out: {missing(need)}")
+            continue
         try:
             reader.block(language, body)
         except Exception as error:
