@@ -214,8 +214,8 @@ class Frame:
         shown = ", ".join(map(repr, names[:8])) + (", .." if len(names) > 8 else "")
         have = f"of the columns {shown} {who}" if who else f"the columns {shown} have"
         return ValueError(
-            f"most_rows: {have} more than {number_text(self.most_rows)} distinct rows: {instead}leave out what "
-            "names people, bin numbers in the engine, allow more, or write Parquet and give its path"
+            f"most_rows: {have} more than {number_text(self.most_rows)} distinct rows: {instead}leave out "
+            "what names people, bin numbers in the engine, allow more, or write Parquet and give its path"
         )
 
     def _fetched(self, listed: Sequence[Sequence[str]], most: int) -> list[Table]:

@@ -1,4 +1,4 @@
-"""`response.disguise_frame`: each row once, under coins of its own, in a folder that is complete or absent."""
+"""`response.disguise_frame`: each row once, under coins of its own, in a folder that is whole or absent."""
 
 import math
 import os
