@@ -34,8 +34,9 @@ WARNED = {
 def pytest_collection_modifyitems(items):
     """What engines warn of is not ours."""
     for item in items:
-        of = {name for name in WARNED if name in getattr(item, "fixturenames", ()) or f"[{name}" in item.name}
-        for warning in (warning for name in sorted(of) for warning in WARNED[name]):
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        asked = {*getattr(item, "fixturenames", ()), params.get("engine")}
+        for warning in (warning for name, listed in WARNED.items() if name in asked for warning in listed):
             item.add_marker(pytest.mark.filterwarnings(warning))
 
 

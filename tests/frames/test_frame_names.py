@@ -12,7 +12,6 @@ from nbcfast.frames import Frame
 ROWS = pa.table({"c": ["u", "v", "u"], "Ab": [1, 2, 2], "a.b": ["x", "x", None]})
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "polars", "polars-lazy", "dask", "spark"], indirect=True)
 @pytest.mark.parametrize("name", ["C", "ab", "AB", "a", "b", "c ", "", "a`.`b", "*", "c0", "a.B", 7, None])
 def test_a_name_in_another_case_is_no_column(engine, name):
     frame = engine.frame(ROWS)
@@ -26,6 +25,7 @@ def test_a_name_in_another_case_is_no_column(engine, name):
         engine.frame(ROWS, weights=name or "none")
 
 
+@pytest.mark.parametrize("engine", ["duckdb", "polars", "polars-lazy", "dask", "spark"], indirect=True)
 def test_names_that_differ_by_their_case_are_two_columns(engine):
     rows = pa.table({"Age": [1, 1, 2], "age": ["x", "y", "y"], "AGE": [True, None, None]})
     frame, table = engine.frame(rows), Table(rows)
@@ -47,7 +47,6 @@ def test_names_that_queries_use_themselves(engine):
     assert shown(weighted[0].weighted(["n", "c0"])) == shown(collapsed(weighted[1], ["n", "c0"]))
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "dask", "spark"], indirect=True)
 def test_what_is_asked_for_is_said_once_and_as_names(engine):
     frame = engine.frame(ROWS)
     with pytest.raises(ValueError, match="columns: expected distinct names, got 'c' twice"):
@@ -60,6 +59,7 @@ def test_what_is_asked_for_is_said_once_and_as_names(engine):
     assert [table.names for table in frame.tables([["c", "Ab"], ["Ab", "c"]])] == [("c", "Ab"), ("Ab", "c")]
 
 
+@pytest.mark.parametrize("engine", ["duckdb", "dask", "spark"], indirect=True)
 def test_names_that_occur_twice_are_refused(engine):
     """Where an engine has such frames."""
     if engine.name == "spark":
