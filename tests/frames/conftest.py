@@ -20,6 +20,7 @@ ENGINES = [*IN_PROCESS, "spark"]
 
 SPARK_WARNS = [
     "ignore:PySpark does not yet fully support pandas:FutureWarning",
+    "ignore:distutils Version classes are deprecated:DeprecationWarning",
     # Of sockets that Spark 3.5 leaves open.
     "ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning",
     "ignore:unclosed <socket:ResourceWarning",
