@@ -412,10 +412,15 @@ def lost(table):
     raise ModuleNotFoundError("No module named 'nbcfast'", name="nbcfast")
 
 
+def lost_numbers(table):
+    raise ModuleNotFoundError("No module named 'gmpy2'", name="gmpy2")
+
+
+@pytest.mark.parametrize("lost", [lost, lost_numbers])
 @pytest.mark.parametrize("engine", ["Dask", "spark"])
-def test_workers_without_nbcfast_need_its_wheel(engine, native):
+def test_workers_without_nbcfast_need_its_wheel(engine, lost, native):
     frame = Frame(native(engine, people(50)))
-    message = "cannot import nbcfast: install the wheel of nbcfast .*, with kernels"
+    message = r"cannot import nbcfast: install the wheel of nbcfast\[arrow\] .*, with kernels"
     with pytest.raises(ModuleNotFoundError, match=message):
         list(frame.in_tasks(["bmi"], ["bmi"], lost))
 
