@@ -1,12 +1,13 @@
-"""Frames of Dask: each partition is counted where it lies, by nbcfast on the workers, and numbers are added up."""
+"""Frames of Dask: nbcfast counts each partition on the worker that has it, and numbers are added up."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from nbcfast._core.untyped import Dask, Pandas, PyArrow
+from nbcfast.frames.dask_files import read_part, written_parts
 from nbcfast.frames.dask_tasks import Division, shared_out, worked
-from nbcfast.frames.engines import NUMBER, Asked, DividedRows, Engine, TooManyRowsError, column
+from nbcfast.frames.engines import NUMBER, Asked, DividedRows, Mapped, TooManyRowsError, WorkerEngine, column
 from nbcfast.frames.wheels import lacks_nbcfast, wheel_error
 from nbcfast.table.arrow import load_pyarrow
 from nbcfast.table.table import Table, concat
@@ -18,7 +19,7 @@ Named = tuple[list[list[str]], str | None]  # the columns of each set, and that 
 Part = list[Table | None]  # the distinct rows of each set; None where there are no rows
 
 
-class DaskRows(Engine):
+class DaskRows(WorkerEngine):
     """A frame of partitions, each a frame of pandas."""
 
     kind = "a frame of Dask"
@@ -33,7 +34,7 @@ class DaskRows(Engine):
     def schema(self) -> PyArrow:
         pa = load_pyarrow()
         known = pa.Schema.from_pandas(self.frame._meta, preserve_index=False)
-        objects = {name for name, type_ in self.frame.dtypes.items() if type_ == object}
+        objects = {name for name, type_ in self.frame.dtypes.items() if type_.name == "object"}
         # Of objects only the rows know what they are.
         return pa.schema([pa.field(one.name, pa.null()) if one.name in objects else one for one in known])
 
@@ -92,6 +93,17 @@ class DaskRows(Engine):
             raise
         yield from ((answer, n_tasks) for answer in answers)
 
+    def written(self, mapped: Mapped) -> Dask:
+        import dask.dataframe
+
+        try:
+            files = written_parts(self.frame, self.schema(), mapped)
+        except Exception as error:  # of schedulers, which wrap what a worker could not import
+            if lacks_nbcfast(error):
+                raise wheel_error("the workers of Dask") from error
+            raise
+        return dask.dataframe.from_map(read_part, files, meta=read_part(files[0]).head(0))
+
     def _empty(self) -> PyArrow:
         pa = load_pyarrow()
         fields = [field.with_name(column(place)) for place, field in enumerate(self.schema())]
@@ -99,7 +111,7 @@ class DaskRows(Engine):
 
 
 def _by_places(table: Table, places: Sequence[int]) -> PyArrow:
-    """The distinct rows and their numbers, with columns by the names of queries: a column may be called NUMBER."""
+    """Distinct rows and their numbers, by the names of queries: a column may be called NUMBER."""
     columns = {column(place): table.column(name) for place, name in zip(places, table.names, strict=True)}
     return Table.from_columns(columns, table.weights, table.n_rows).to_arrow(weights=NUMBER)
 

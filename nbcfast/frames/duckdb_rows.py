@@ -16,8 +16,8 @@ from nbcfast.table.arrow import load_pyarrow
 ROWS_NAME = "nbcfast_rows"
 # Texts that are one by a collation: without case, without accents, composed.
 TAKEN_FOR_ONE = (("A", "a"), ("a", "\xe1"), ("e\u0301", "\xe9"))
-# Steps of a plan that give the same rows again and cost little: reading some columns twice is less than copying
-# each row for every set.
+# Steps of a plan that give the same rows again and cost little: reading some columns twice is less than
+# copying each row for every set.
 CHEAP = {"PARQUET_SCAN", "READ_PARQUET", "SEQ_SCAN", "TABLE_SCAN", "PANDAS_SCAN", "PROJECTION", "FILTER"}
 ONCE = {"ARROW_SCAN", "PYTHON_ARROW_SCAN"}  # of a reader, perhaps, whose rows come a single time
 
@@ -67,10 +67,10 @@ class DuckDBRows(Engine):
         tests = ", ".join(
             # Of no rows the largest is null, and has the collation of the column all the same.
             " OR ".join(
-                f"coalesce(max({column(place)}), {_literal(one, types[place])}) = {_literal(other, types[place])}"
+                f"coalesce(max({column(place)}), {_literal(one, type_)}) = {_literal(other, type_)}"
                 for one, other in TAKEN_FOR_ONE
             )
-            for place in texts
+            for place, type_ in ((place, types[place]) for place in texts)
         )
         with self._read(f"SELECT {tests} FROM (SELECT * FROM {self._source} LIMIT 0) AS nobody") as reader:
             found = reader.read_all()
@@ -105,7 +105,7 @@ class DuckDBRows(Engine):
         written = branches if self._steps and self._steps <= CHEAP else grouping_sets
         found: list[PyArrow] = []
         for start, part in asked.parts():
-            # Closed where too many rows are not read to their end: a connection has one open answer at a time.
+            # Closed where too many rows are not read to their end: a connection has one open answer.
             with self._read(written(part, self.cleaned, numbers, self._source)) as reader:
                 found += of_each_set(part, reader, reader.schema, start)
         return found

@@ -1,17 +1,18 @@
-"""What an engine is asked for: the distinct rows of some of its columns, and how many rows each stands for."""
+"""What an engine is asked for: distinct rows of some of its columns, and how many rows each stands for."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from nbcfast._core.untyped import PyArrow
 from nbcfast.table.arrow import load_pyarrow
+from nbcfast.table.values import Kind
 
-# What stands behind the columns of a group of rows: how many people it has; of weights the least one, how many
-# there are, and their sum as a float, beside which a sum that did not fit is seen.
+# What stands behind the columns of a group of rows: how many people it has; of weights the least one, how
+# many there are, and their sum as a float, beside which a sum that did not fit is seen.
 NUMBER, LEAST, PRESENT, ROWS, ABOUT = "n", "least", "present", "rows", "about"
 NUMBERS = (NUMBER, LEAST, PRESENT, ROWS, ABOUT)
 TOGETHER = 60  # columns of one query with grouping sets: engines number 64 of them
@@ -156,4 +157,40 @@ class Engine(ABC):
         ------
         TooManyRowsError
             If a task has more than `divided.asked.most` distinct rows and there is nothing to divide.
+        """
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """What workers make of all rows, and write.
+
+    Attributes
+    ----------
+    work : callable
+        Gives batches for those of a partition, with the same columns. It is pickled.
+    kinds : mapping of int -> kind
+        Places of columns that come out as values of a kind; all others have the type that they had.
+    path : str
+        A folder that does not exist, for files of Parquet.
+    n_rows : int
+        How many rows have to be in it.
+    """
+
+    work: Callable[[Iterator[PyArrow]], Iterator[PyArrow]]
+    kinds: Mapping[int, Kind | None]
+    path: str
+    n_rows: int
+
+
+class WorkerEngine(Engine):
+    """An engine whose workers read and write rows, far from this process."""
+
+    @abstractmethod
+    def written(self, mapped: Mapped) -> object:
+        """The folder as a table of the engine, after all rows were written there, each once.
+
+        Raises
+        ------
+        FileExistsError
+            If there is something at the path.
         """

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from nbcfast._core.errors import NoColumnError
 from nbcfast._core.numbers import number_text
+from nbcfast._core.untyped import PyArrow
 from nbcfast._core.validation import whole
 from nbcfast._wire.messages import printable
 from nbcfast.frames.buckets import MOST_TASKS
 from nbcfast.frames.counted import count_frame
 from nbcfast.frames.dask_rows import DaskRows
 from nbcfast.frames.duckdb_rows import DuckDBRows
-from nbcfast.frames.engines import Asked, DividedRows, Engine, TooManyRowsError, column
+from nbcfast.frames.engines import Asked, DividedRows, Engine, Mapped, TooManyRowsError, WorkerEngine, column
 from nbcfast.frames.fetched import expect_readable, expect_same_rows, expect_weights, table_of
 from nbcfast.frames.ibis_rows import IbisRows
 from nbcfast.frames.packing import packed
@@ -24,6 +25,7 @@ from nbcfast.frames.table_work import TableWork, TaskOutcome, expect_one_kind
 from nbcfast.table.domain import Domain
 from nbcfast.table.elsewhere import engine_of
 from nbcfast.table.table import Table, declared_domains
+from nbcfast.table.values import Kind
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -45,7 +47,7 @@ FEW = LOOKED_AT // 4  # values in them, beyond which a column may have any numbe
 
 
 class Frame:
-    """A table of an engine that stays where it is: it counts, and distinct rows with their numbers are fetched.
+    """A table of an engine that stays where it is: it counts, and distinct rows with numbers are fetched.
 
     Every function that counts rows takes a Frame in place of a table, and gives the same result as for all
     rows in memory; of several columns it fetches those that it needs. What is fetched is as private as the
@@ -83,9 +85,9 @@ class Frame:
     compared with their case, and may hold dots and quotes. Columns whose texts the engine compares by a
     collation are refused.
 
-    With more than 60 columns several queries are asked. That rows came or went between them is noticed, and an
-    error, by the number of rows and by the columns that several answers have, as the classes of counts; a change
-    of other columns alone is not. Count a table that stays as it is.
+    With more than 60 columns several queries are asked. That rows came or went between them is noticed, and
+    an error, by the number of rows and by the columns that several answers have, as the classes of counts; a
+    change of other columns alone is not. Count a table that stays as it is.
 
     Examples
     --------
@@ -212,8 +214,8 @@ class Frame:
         shown = ", ".join(map(repr, names[:8])) + (", .." if len(names) > 8 else "")
         have = f"of the columns {shown} {who}" if who else f"the columns {shown} have"
         return ValueError(
-            f"most_rows: {have} more than {number_text(self.most_rows)} distinct rows: {instead}leave "
-            "out what names people, bin numbers in the engine, allow more, or write Parquet and give its path"
+            f"most_rows: {have} more than {number_text(self.most_rows)} distinct rows: {instead}leave out "
+            "what names people, bin numbers in the engine, allow more, or write Parquet and give its path"
         )
 
     def _fetched(self, listed: Sequence[Sequence[str]], most: int) -> list[Table]:
@@ -249,7 +251,7 @@ class Frame:
         self._checked.update(new)
 
     def packs(self, names: Sequence[str], beside: Sequence[str]) -> list[Table]:
-        """Tables in which each of these columns stands once, with all of `beside`: whose numbers `count` adds up.
+        """Tables in which each of these columns stands once, with all of `beside`, for `count` to add up.
 
         Columns are put together by declared domains, or by how many values the first rows have: that
         decides what it costs, and nothing of what is found.
@@ -286,7 +288,7 @@ class Frame:
         tasks: int | None = None,
         progress: Progress | None = None,
     ) -> Iterator[bytes]:
-        """What comes of the distinct rows of some columns that are divided over tasks, each a table with weights.
+        """What comes of the distinct rows of some columns, divided over tasks, each a table with weights.
 
         Rows that are equal in the columns `together` are in one task: their values are those of Table before
         they are divided.
@@ -352,6 +354,48 @@ class Frame:
         except TooManyRowsError:
             raise self._too_many(names, "a task has", "more tasks, ") from None
         expect_one_kind(seen, names)
+
+    @property
+    def has_workers(self) -> bool:
+        """Whether the rows are with workers of the engine, which can write what comes of them."""
+        return isinstance(self._engine, WorkerEngine)
+
+    def write_mapped(
+        self,
+        work: Callable[[Iterator[PyArrow]], Iterator[PyArrow]],
+        kinds: Mapping[str, Kind | None],
+        path: str,
+        n_rows: int,
+    ) -> Frame:
+        """What comes of all rows, batch by batch on the workers, written as Parquet and read back.
+
+        Parameters
+        ----------
+        work : callable
+            Takes the record batches of a partition, and gives others with the same columns. It is pickled.
+        kinds : mapping of name -> kind
+            The columns that come out as values of a kind; all others have the type that they had.
+        path : str
+            A folder that does not exist.
+        n_rows : int
+            How many rows have to be in it.
+
+        Returns
+        -------
+        Frame
+            Of the folder.
+
+        Raises
+        ------
+        FileExistsError
+            If there is something at the path.
+        TypeError
+            If the rows are in this process.
+        """
+        if not isinstance(self._engine, WorkerEngine):
+            raise TypeError(f"expected a frame of PySpark or Dask, got {self.kind}, which has no workers")
+        changed = {self._place(name): kind for name, kind in kinds.items()}
+        return Frame(self._engine.written(Mapped(work, changed, path, n_rows)), most_rows=self.most_rows)
 
     def _told(self, outcome: TaskOutcome, names: Sequence[str]) -> bytes:
         if outcome.is_too_large:

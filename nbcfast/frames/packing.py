@@ -1,4 +1,4 @@
-"""Which columns an engine groups together: a few at a time, for it reads its rows once for each group of them."""
+"""Which columns an engine groups together: a few at a time, for it reads its rows once for each group."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ def grouping_sets(asked: Asked, cleaned: Callable[[int], str], numbers: Sequence
     Parameters
     ----------
     asked : Asked
+        The sets.
     cleaned : callable
         The expression of a column in which NaN is null and -0.0 is 0.0.
     numbers : sequence of str

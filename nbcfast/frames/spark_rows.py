@@ -1,4 +1,4 @@
-"""Frames of PySpark, classic and Connect: one query with grouping sets, and nothing installed on executors."""
+"""Frames of PySpark, classic and Connect: one query with grouping sets, nothing installed on executors."""
 
 from __future__ import annotations
 
@@ -15,19 +15,27 @@ from nbcfast.frames.engines import (
     ROWS,
     Asked,
     DividedRows,
-    Engine,
+    Mapped,
+    WorkerEngine,
     column,
     unreadable,
 )
 from nbcfast.frames.queries import SETS, grouping_sets, of_each_set
-from nbcfast.frames.spark_tasks import TOLD, OnPartition, expect_nbcfast
+from nbcfast.frames.spark_tasks import (
+    TOLD,
+    OnPartition,
+    WithNames,
+    expect_nbcfast,
+    types_of_kinds,
+    write_parquet,
+)
 from nbcfast.table.arrow import load_pyarrow
 
 MOST_LIMIT = (1 << 31) - 1  # Spark takes no larger one
 BINARY = "UTF8_BINARY"  # the collation by which texts are equal letter by letter
 
 
-class SparkRows(Engine):
+class SparkRows(WorkerEngine):
     """A frame of a session."""
 
     kind = "a frame of PySpark"
@@ -63,8 +71,8 @@ class SparkRows(Engine):
         if asked.weights is not None:
             weight = column(asked.weights)
             numbers = [
-                # What is no weight of 64 bits is null here, and refused for that: PRESENT is short of ROWS. A sum of
-                # 64 bits may wrap, and say nothing.
+                # What is no weight of 64 bits is null here, and refused for that: PRESENT is short of ROWS.
+                # A sum of 64 bits may wrap, and say nothing.
                 f"sum(CAST(try_cast({weight} AS BIGINT) AS DECIMAL(38, 0))) AS {NUMBER}",
                 f"min({weight}) AS {LEAST}",
                 f"count(try_cast({weight} AS BIGINT)) AS {PRESENT}",
@@ -97,8 +105,19 @@ class SparkRows(Engine):
         yield from ((told, n_tasks) for told in answers)
         yield from ((None, n_tasks) for _ in range(n_tasks - len(answers)))
 
+    def written(self, mapped: Mapped) -> Spark:
+        from pyspark.sql.types import StructField, StructType
+
+        changed = types_of_kinds(mapped.kinds)
+        types = [changed.get(place, type_) for place, type_ in enumerate(self._types)]
+        fields = StructType([StructField(column(place), type_) for place, type_ in enumerate(types)])
+        # Behind the coins there is no shuffle: a part that is asked for once more would throw them anew.
+        rows = self.frame.mapInArrow(WithNames(mapped.work, self.names), fields).toDF(*self.names)
+        write_parquet(rows, mapped.path)
+        return self.session.read.parquet(mapped.path)
+
     def _n_tasks(self) -> int:
-        """Into how many parts this session divides groups; where it decides by itself, Spark's own default."""
+        """Into how many parts this session divides groups; where it decides for itself, Spark's default."""
         told = str(self.session.conf.get("spark.sql.shuffle.partitions"))
         return int(told) if told.isdigit() else 200
 
@@ -114,7 +133,7 @@ class SparkRows(Engine):
 
 
 def _arrow_type(type_: Spark) -> PyArrow:
-    """The type as which values arrive; Spark's own function for that takes other arguments in each release."""
+    """The type as which values arrive: Spark's own function takes other arguments in each release."""
     pa = load_pyarrow()
     if hasattr(type_, "sqlType"):  # of somebody's own values, which are written as this
         return _arrow_type(type_.sqlType())
@@ -143,7 +162,7 @@ def _arrow_type(type_: Spark) -> PyArrow:
 
 
 def to_arrow(frame: Spark) -> PyArrow:
-    """The rows of a frame; before 4.0 Spark gives them as Arrow to its own methods alone, and these ask them."""
+    """The rows of a frame; before 4.0 Spark gives Arrow to its own methods alone, and these ask them."""
     if hasattr(frame, "toArrow"):
         return frame.toArrow()
     pa = load_pyarrow()

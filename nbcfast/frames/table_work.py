@@ -57,7 +57,8 @@ class TableWork:
             return TaskOutcome(is_too_large=True)
         try:
             table = table_of(found, self.names, self.domains)
-            return TaskOutcome(self.work(table), {name: _kind(table.column(name).domain) for name in table.names})
+            kinds = {name: _kind(table.column(name).domain) for name in table.names}
+            return TaskOutcome(self.work(table), kinds)
         except (TypeError, ValueError) as error:
             return TaskOutcome(error=str(error), is_type_error=isinstance(error, TypeError))
 

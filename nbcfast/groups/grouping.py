@@ -77,8 +77,8 @@ def group(
     table : Table, or what it is made of
         A Table, a Frame of an engine, a mapping of column names to values, anything with
         ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
-        ..). All but the first three are read batch by batch, in memory of the order of the groups; a group may
-        be spread over batches. See `group_parts` for more groups than memory holds.
+        ..). All but the first three are read batch by batch, in memory of the order of the groups; a group
+        may be spread over batches. See `group_parts` for more groups than memory holds.
     by : iterable of str
         The columns that make the groups; none puts all rows into one.
     sensitive : str

@@ -76,7 +76,7 @@ class Parts:
 class Published:
     """What leaves: a folder with a certificate, which appears whole and judged, or not at all."""
 
-    __slots__ = ()
+    __slots__: tuple[str, ...] = ()
 
     def _write(self, path: str | os.PathLike[str], parts: Parts, overwrite: bool) -> None:
         """What every `save` does with what its maker says."""

@@ -5,8 +5,8 @@ Proved in docs/mathematics/response.md. What is where:
 - `schemes`: what the two kinds of schemes share, which are `binary_scheme` and `kary_scheme`; `coin_groups`:
   columns under one coin; `privacy`: what coins hide; `scheme_files`: schemes from JSON
 - `binarising`: columns made two-valued; `bits`: such columns at a bit a record
-- `disguising`: coins for each record of a table; `device`: for one respondent, a file to hand over, made of
-  `_wire`
+- `disguising`: coins for each record of a table; `disguised_frames`: of one of an engine; `device`: for one
+  respondent, a file to hand over, made of `_wire`
 - `estimating`: shares behind the answers, from the tables of `two_way`, within the bounds of `bounded_shares`
 - `classifying`: naive Bayes from these shares; `measured_accuracy`: on a disguised test set
 - `planning`: how many respondents; `simulation`: all of it many times over
@@ -19,6 +19,7 @@ from nbcfast.response.binary_scheme import Scheme
 from nbcfast.response.bits import Bits, pack
 from nbcfast.response.classifying import Classifier, classifier
 from nbcfast.response.coin_groups import Group
+from nbcfast.response.disguised_frames import DisguisedFrame, disguise_frame
 from nbcfast.response.disguising import Disguised, disguise
 from nbcfast.response.estimating import Estimate, Proportions, estimate
 from nbcfast.response.kary_scheme import KaryScheme
@@ -34,6 +35,7 @@ __all__ = [
     "Classifier",
     "Cut",
     "Disguised",
+    "DisguisedFrame",
     "Estimate",
     "Group",
     "GroupPrivacy",
@@ -47,6 +49,7 @@ __all__ = [
     "classifier",
     "cuts",
     "disguise",
+    "disguise_frame",
     "disguise_record",
     "estimate",
     "from_dict",

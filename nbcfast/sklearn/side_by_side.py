@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from nbcfast.domains import Declarations, Declared
 from nbcfast.published.release import Release
 from nbcfast.published.strata import StratifiedRelease
-from nbcfast.safety import Amplification, amplification
+from nbcfast.safety.amplification import Amplification, amplification
 from nbcfast.sklearn.compared_entries import ComparedEntry, RowsAndClasses, by_entry, quality_of
 from nbcfast.sklearn.comparison import ComparedRelease, ReleaseComparison
 from nbcfast.sklearn.given_away import GivenAway, PrivateMeter, PublishedCounts, of_all

@@ -1,6 +1,7 @@
-"""Engines, each with the way a frame of it is made of an Arrow table, and a session of Spark where there is one."""
+"""Engines, each with the way a frame of it is made of an Arrow table, and a session of Spark."""
 
 import importlib.util
+import itertools
 import os
 import shutil
 import sys
@@ -25,6 +26,7 @@ WARNED = {
         "ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning",
         "ignore:unclosed <socket:ResourceWarning",
     ],
+    "dask": ["ignore:The inplace keyword:DeprecationWarning"],  # of pandas, which Dask asks
     "ibis": ["ignore:fetch_arrow_table:DeprecationWarning"],  # of DuckDB's, which ibis asks
 }
 
@@ -32,8 +34,9 @@ WARNED = {
 def pytest_collection_modifyitems(items):
     """What engines warn of is not ours."""
     for item in items:
-        of = {name for name in WARNED if name in getattr(item, "fixturenames", ()) or f"[{name}" in item.name}
-        for warning in (warning for name in sorted(of) for warning in WARNED[name]):
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        asked = {*getattr(item, "fixturenames", ()), params.get("engine")}
+        for warning in (warning for name, listed in WARNED.items() if name in asked for warning in listed):
             item.add_marker(pytest.mark.filterwarnings(warning))
 
 
@@ -131,7 +134,7 @@ class Dask(Maker):
         whole = table.to_pandas(types_mapper=pd.ArrowDtype)
         n = len(whole)
         cuts = [0, 0, n // 5, n // 2, n // 2, n // 2 + n // 3, n, n] if cuts is None else cuts
-        parts = [whole.iloc[start:stop] for start, stop in zip(cuts, cuts[1:], strict=False)]
+        parts = [whole.iloc[start:stop] for start, stop in itertools.pairwise(cuts)]
         return dd.from_map(_itself, parts, meta=whole.iloc[:0])
 
 

@@ -58,6 +58,8 @@ def tables(draw):
     return pa.table(columns)
 
 
+# Each query takes Spark most of a second: its values are those of test_frame_values.py.
+@pytest.mark.parametrize("engine", ["duckdb", "polars", "polars-lazy", "dask", "ibis"], indirect=True)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=25)
 @given(
     rows=tables(),
@@ -65,8 +67,6 @@ def tables(draw):
     drawn=st.data(),
 )
 def test_a_frame_is_its_table(engine, rows, weights, drawn):
-    if engine.name == "spark":
-        pytest.skip("each query takes it most of a second: its values are those of test_frame_values.py")
     options = {}
     if weights is not None:
         rows = rows.append_column("weight of it", pa.array(weights[: rows.num_rows], pa.int64()))

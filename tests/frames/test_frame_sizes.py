@@ -1,4 +1,4 @@
-"""Frames of no rows, of many columns, of many distinct rows, and of rows whose first ones tell little of the others."""
+"""Frames of no rows, of many columns, of many distinct rows, and of rows whose first ones tell little."""
 
 import numpy as np
 import pyarrow as pa
@@ -98,7 +98,7 @@ def test_most_rows(engine, ids, names):
         ValueError, match=r"most_rows: the columns 'y' have more than .* write Parquet and give its path"
     ):
         frame.tables([["c"], ["y"]])
-    with pytest.raises(ValueError, match="most_rows: the columns '[xy]', 'c' have more than"):
+    with pytest.raises(ValueError, match=r"most_rows: the columns '[xy]', 'c' have more than"):
         frame.counts("c")
     assert frame.weighted(["c"]).n_rows == 2
     exactly = engine.frame(ids, most_rows=5_000)
@@ -107,9 +107,8 @@ def test_most_rows(engine, ids, names):
         engine.frame(ids, most_rows=4_999).weighted(["x"])
 
 
+@pytest.mark.parametrize("engine", ["dask"], indirect=True)
 def test_most_rows_of_one_partition_of_dask(engine, ids):
-    if engine.name != "dask":
-        pytest.skip("other engines group all rows at once")
     frame = Frame(engine.native(ids, [0, ids.num_rows]), most_rows=100)
     with pytest.raises(ValueError, match="most_rows: the columns 'x' have more than 100 distinct rows"):
         frame.weighted(["x"])

@@ -1,4 +1,4 @@
-"""What a frame gives of some columns is what a table of all rows in memory gives, whatever the values and names."""
+"""What a frame gives of some columns is what all rows in memory give, whatever the values and names."""
 
 import itertools
 import random
@@ -67,5 +67,5 @@ def test_counts_of_some_attributes_and_other_classes(everybody, class_name, name
 
 def test_pairs_and_threes_are_those_of_all_rows(everybody):
     frame, table = everybody
-    sets = list(itertools.combinations(["f", "b", "s", "Age"], 2)) + [("f32", "s", "c")]
+    sets = [*list(itertools.combinations(["f", "b", "s", "Age"], 2)), ("f32", "s", "c")]
     assert list(map(shown, frame.tables(sets))) == [shown(collapsed(table, names)) for names in sets]

@@ -23,7 +23,10 @@ WHOLE = {
 }
 FLOAT = "weights: expected integers, got "
 LEAST = "weights: expected integers of at least 1"
-TOO_LARGE = r"weights: expected (a total below 2\^63, got a larger one|sums below 2\^63, got one of about (9\.22337|1\.84467))"
+TOO_LARGE = (
+    r"weights: expected (a total below 2\^63, got a larger one"
+    r"|sums below 2\^63, got one of about (9\.22337|1\.84467))"
+)
 REFUSED = {
     "null": (pa.array([1, None, 2, 3]), ValueError, f"{LEAST}.* got (a null or a larger one|None)"),
     "zero": (pa.array([1, 0, 2, 3]), ValueError, f"{LEAST}, got 0"),
@@ -93,5 +96,5 @@ def test_the_column_of_the_weights_is_none_of_the_columns(engine):
         ValueError, match="weights: a Frame has its own weights; name a column when making it"
     ):
         nbcfast.count(frame, "c", weights="n")
-    with pytest.raises(NoColumnError, match="weights: expected a column of .*; got 'zzz'"):
+    with pytest.raises(NoColumnError, match=r"weights: expected a column of .*; got 'zzz'"):
         engine.frame(rows, weights="zzz")

@@ -1,4 +1,4 @@
-"""Tables of which engines make frames: values that engines read in other ways, and names that they cannot bear."""
+"""Tables of which engines make frames: values that engines read otherwise, names that they cannot bear."""
 
 import datetime
 import decimal
@@ -10,8 +10,8 @@ import pyarrow as pa
 N_ROWS = 20_000
 UTC = datetime.UTC
 TEXTS = [
-    "", " ", "x", "x ", " x", "null", "NULL", "NaN", "None", "\\", "\\n", "a\\b", "\xe9", "e\u0301", "E", "\xc9", "'", '"',
-    "`", "a\nb", "\U0001f600", "0", "-0.0", "1e0", "%", "X", None,
+    "", " ", "x", "x ", " x", "null", "NULL", "NaN", "None", "\\", "\\n", "a\\b", "\xe9", "e\u0301",
+    "E", "\xc9", "'", '"', "`", "a\nb", "\U0001f600", "0", "-0.0", "1e0", "%", "X", None,
 ]  # fmt: skip
 VALUES = {
     "small": (pa.int8(), [-128, -1, 0, 7, 127, None]),

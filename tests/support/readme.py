@@ -10,8 +10,8 @@ block before it, or of its own commands, the lines that begin with `$ `. Where a
 out. A command is to leave with 0, or with N where its comment says "leaves with N". Where the comment at the
 end of a statement of Python begins with a value, that is the value of the statement.
 
-A block below the line `<!-- needs MODULE -->` is run where that module is, and else left out, with a line that
-says so: `<!-- needs pyspark -->` asks for Java as well.
+A block below the line `<!-- needs MODULE -->` is run where that module is, and else left out, with a line
+that says so: `<!-- needs pyspark -->` asks for Java as well.
 
 With --installs, `pip install` of the blocks is run as well; otherwise it is left out. What is not run here:
 the first command's making of the environment, which this Python is of, and the second command, the tests.
