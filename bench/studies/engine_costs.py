@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import count
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -119,6 +120,12 @@ def in_tasks(rows: Any) -> skyline.Statistics:
     return skyline.statistics(Frame(rows), QUASI, SENSITIVE, [0], tasks=2)
 
 
+def disguising(folder: str) -> Job:
+    """Each time into a folder that is not there."""
+    names = (str(Path(folder, f"told-{number}")) for number in count())
+    return Job(lambda rows: response.disguise_frame(Frame(chosen(rows, ["sex", CLASS])), SCHEME, next(names)))
+
+
 def warm_median(run: Callable[[], Any], clock: Callable[[], float], rounds: int) -> float:
     run()
     times = []
@@ -183,17 +190,18 @@ def of_duckdb(paths: tuple[str, str], n_rows: tuple[int, int], rounds: int, rele
 def of_dask(paths: tuple[str, str], n_rows: tuple[int, int], rounds: int, release: Any) -> Iterator[Cost]:
     import dask.dataframe as dd
 
-    with dask_rows(paths[0]) as (_, few):
+    with tempfile.TemporaryDirectory() as told, dask_rows(paths[0]) as (_, few):
         many = dd.read_parquet(paths[1])
         jobs = {
             **methods(many),
             "statistics in tasks": Job(in_tasks, lambda: [[*QUASI, SENSITIVE]], sent=False),
+            "disguise": disguising(told),
         }
         yield from measured("Dask", jobs, few, many, n_rows, rounds)
 
 
 def of_spark(paths: tuple[str, str], n_rows: tuple[int, int], rounds: int, release: Any) -> Iterator[Cost]:
-    with tempfile.TemporaryDirectory() as log:
+    with tempfile.TemporaryDirectory() as log, tempfile.TemporaryDirectory() as told:
         settings = {
             "spark.eventLog.enabled": "true",
             "spark.eventLog.dir": Path(log).as_uri(),
@@ -206,6 +214,7 @@ def of_spark(paths: tuple[str, str], n_rows: tuple[int, int], rounds: int, relea
             jobs = {
                 **methods(many),
                 "statistics in tasks": Job(in_tasks, lambda: [[*QUASI, SENSITIVE]], sent=False),
+                "disguise": disguising(told),
                 "labels by SQL": Job(labels_by(release, "spark"), lambda: [[CLASS]], sent=False),
             }
             for method, job in jobs.items():
