@@ -1,8 +1,8 @@
 """python bench/study.py engines > measured.md: what a row costs in engines, and what 1e11 rows would come to.
 
-Prints the measured sections of docs/engines-costs.md; `python tools/engines_page.py measured.md` puts them there.
-Each figure of a row is the difference between two tables, so that what a job costs before its first row is
-left out. A missing engine has no lines, and a line that says so.
+Prints the measured sections of docs/engines-costs.md: `python tools/engines_page.py measured.md` puts them
+there. Each figure of a row is the difference between two tables, so that what a job costs before its first
+row is left out. A missing engine has no lines, and a line that says so.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import count
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,6 +40,7 @@ QUASI, SENSITIVE = ["education", "marital", "race", "sex", "relationship"], "occ
 TOLD = ["education", "marital", "sex", "relationship", CLASS]
 POINTS = [(0, 2, 0, "0.95")]
 TEMPLATES = [templates.Template(("education", "marital"), (CLASS, ">50K"), "9/10")]
+HELD_TEMPLATES = [templates.Template((*QUASI, SENSITIVE), (CLASS, ">50K"), "9/10")]  # of which many break
 SCHEME = response.KaryScheme("0.8", {"sex": ["sex_00", "sex_01"], CLASS: ["<=50K", ">50K"]})
 
 
@@ -51,7 +53,7 @@ class Cost(NamedTuple):
     here_ns: float | None  # CPU of this process alone, for each distinct row that it is sent
     here_bytes: float | None
     shuffled: float | None  # bytes of a record that tasks exchange
-    distinct: int  # rows that this process was sent
+    distinct: int  # rows that were grouped into
     most_distinct: int  # of them there can be no more: all combinations of values
 
 
@@ -73,7 +75,7 @@ def projected(cost: Cost, n_rows: int, row_bytes: float, workers: int, cores: in
     if cost.shuffled is not None:
         tasks = max(1.0, n_rows * row_bytes / SPLIT)
         shuffle = tasks * min(cost.most_distinct, n_rows / tasks) * cost.shuffled
-        network = shuffle / workers / seconds
+        network = shuffle / workers / seconds if seconds else None  # of few rows a clock tells nothing
     here = cost.most_distinct * (cost.here_ns or 0) * 1e-9
     n_bytes = cost.most_distinct * (cost.here_bytes or 0)
     return Projected(seconds, shuffle, network, here, n_bytes, "this process" if here > seconds else "rows")
@@ -83,7 +85,8 @@ class Job(NamedTuple):
     """A method in an engine: of an opened table, and what it sends here."""
 
     run: Callable[[Any], Any]
-    sent: Callable[[], Iterable[Iterable[str]]] | None  # sets of columns whose distinct rows are sent
+    sets: Callable[[], Iterable[Iterable[str]]] | None = None  # columns whose distinct rows are asked for
+    sent: bool = True  # to this process
 
 
 def packed_sets(rows: Any) -> list[tuple[str, ...]]:
@@ -117,6 +120,12 @@ def in_tasks(rows: Any) -> skyline.Statistics:
     return skyline.statistics(Frame(rows), QUASI, SENSITIVE, [0], tasks=2)
 
 
+def disguising(folder: str) -> Job:
+    """Each time into a folder that is not there."""
+    names = (str(Path(folder, f"told-{number}")) for number in count())
+    return Job(lambda rows: response.disguise_frame(Frame(chosen(rows, ["sex", CLASS])), SCHEME, next(names)))
+
+
 def warm_median(run: Callable[[], Any], clock: Callable[[], float], rounds: int) -> float:
     run()
     times = []
@@ -136,11 +145,11 @@ def measured(
         row_ns = max(0.0, (seconds[1] - seconds[0]) / (n_rows[1] - n_rows[0]) * 1e9)
         here_ns = here_bytes = None
         distinct = most = 0
-        if job.sent is not None:
-            sets = [list(one) for one in job.sent()]
+        if job.sets is not None:
+            sets = [list(one) for one in job.sets()]
             distinct = sum(Frame(many).weighted(one).n_rows for one in sets)
             most = sum(prod(VALUES[name] for name in one) for one in sets)
-            if engine in ("Spark", "Dask"):  # other engines work in this process
+            if job.sent and engine in ("Spark", "Dask"):  # other engines work in this process
                 here_ns = warm_median(partial(job.run, many), time.process_time, rounds) / distinct * 1e9
                 here_bytes = max(0, growth(partial(job.run, many))) / distinct
         yield Cost(engine, method, row_ns, here_ns, here_bytes, None, distinct, most)
@@ -174,21 +183,25 @@ def labels_by(release: Any, dialect: str) -> Callable[[Any], Any]:
 
 def of_duckdb(paths: tuple[str, str], n_rows: tuple[int, int], rounds: int, release: Any) -> Iterator[Cost]:
     with duckdb_rows(paths[0]) as (_, few), duckdb_rows(paths[1]) as (_, many):
-        jobs = {**methods(many), "labels by SQL": Job(labels_by(release, "duckdb"), None)}
+        jobs = {**methods(many), "labels by SQL": Job(labels_by(release, "duckdb"))}
         yield from measured("DuckDB", jobs, few, many, n_rows, rounds)
 
 
 def of_dask(paths: tuple[str, str], n_rows: tuple[int, int], rounds: int, release: Any) -> Iterator[Cost]:
     import dask.dataframe as dd
 
-    with dask_rows(paths[0]) as (_, few):
+    with tempfile.TemporaryDirectory() as told, dask_rows(paths[0]) as (_, few):
         many = dd.read_parquet(paths[1])
-        jobs = {**methods(many), "statistics in tasks": Job(in_tasks, None)}
+        jobs = {
+            **methods(many),
+            "statistics in tasks": Job(in_tasks, lambda: [[*QUASI, SENSITIVE]], sent=False),
+            "disguise": disguising(told),
+        }
         yield from measured("Dask", jobs, few, many, n_rows, rounds)
 
 
 def of_spark(paths: tuple[str, str], n_rows: tuple[int, int], rounds: int, release: Any) -> Iterator[Cost]:
-    with tempfile.TemporaryDirectory() as log:
+    with tempfile.TemporaryDirectory() as log, tempfile.TemporaryDirectory() as told:
         settings = {
             "spark.eventLog.enabled": "true",
             "spark.eventLog.dir": Path(log).as_uri(),
@@ -200,8 +213,9 @@ def of_spark(paths: tuple[str, str], n_rows: tuple[int, int], rounds: int, relea
             many = session.read.parquet(paths[1])
             jobs = {
                 **methods(many),
-                "statistics in tasks": Job(in_tasks, None),
-                "labels by SQL": Job(labels_by(release, "spark"), None),
+                "statistics in tasks": Job(in_tasks, lambda: [[*QUASI, SENSITIVE]], sent=False),
+                "disguise": disguising(told),
+                "labels by SQL": Job(labels_by(release, "spark"), lambda: [[CLASS]], sent=False),
             }
             for method, job in jobs.items():
                 costs += measured("Spark", {method: job}, few, many, n_rows, rounds)
@@ -230,20 +244,18 @@ def of_files(paths: tuple[str, str], n_rows: tuple[int, int], rounds: int, relea
         )
 
     jobs = {
-        "count": Job(lambda path: nbcfast.count(batches(path, [*NAMES, CLASS]), CLASS, NAMES), None),
+        "count": Job(lambda path: nbcfast.count(batches(path, [*NAMES, CLASS]), CLASS, NAMES)),
         "group, check": Job(
             lambda path: skyline.check(
                 skyline.group(batches(path, [*QUASI, SENSITIVE]), QUASI, SENSITIVE), POINTS
             ),
-            None,
         ),
         "labels": Job(
             lambda path: sum(
                 len(release.predict(nbcfast.Table(batch), codes=True)) for batch in batches(path, DECIDING)
             ),
-            None,
         ),
-        "disguise": Job(disguised, None),
+        "disguise": Job(disguised),
     }
     yield from measured("nbcfast alone", jobs, *paths, n_rows, rounds)
 
@@ -260,17 +272,23 @@ class Held(NamedTuple):
     row_bytes: float
 
 
-def held(path: str, rounds: int) -> Iterator[Held]:
-    """What anonymize and disclose take for each distinct row, of a table with as many as there are."""
-    table = nbcfast.Table(pq.read_table(path)).collapse()
+def held(folder: Path, many: str, rounds: int) -> Iterator[Held]:
+    """What anonymize and disclose take for each distinct row, from a file of all of them to the result."""
+    distinct = str(folder / "distinct.parquet")
+    pq.write_table(nbcfast.Table(pq.read_table(many)).collapse().to_arrow(weights="n"), distinct)
+    n_rows = pq.read_metadata(distinct).num_rows
     quasi = [name for name in NAMES if name != SENSITIVE]
+
+    def table() -> nbcfast.Table:
+        return nbcfast.Table(pq.read_table(distinct), weights="n")
+
     jobs: dict[str, Callable[[], Any]] = {
-        "anonymize": lambda: skyline.anonymize(table, quasi, SENSITIVE, POINTS, k=10),
-        "disclose": lambda: templates.disclose(table, TEMPLATES, utility="distortion"),
+        "anonymize": lambda: skyline.anonymize(table(), quasi, SENSITIVE, POINTS, k=10),
+        "disclose": lambda: templates.disclose(table(), HELD_TEMPLATES, utility="distortion"),
     }
     for method, run in jobs.items():
         seconds = warm_median(run, time.process_time, rounds)
-        yield Held(method, table.n_rows, seconds / table.n_rows * 1e9, max(0, growth(run)) / table.n_rows)
+        yield Held(method, n_rows, seconds / n_rows * 1e9, max(0, growth(run)) / n_rows)
 
 
 def lines(head: list[str], rows: Iterable[list[str]]) -> Iterator[str]:
@@ -380,7 +398,7 @@ def main() -> None:
                 costs += of_engine((few, many), n_rows, given.rounds, release)
             except ImportError as error:
                 print(f"{engine}: skipped, {error}", file=sys.stderr)
-        memory = list(held(many, given.rounds))
+        memory = list(held(Path(folder), many, given.rounds))
     print("\n".join(report(costs, memory, row_bytes, n_rows)))
 
 

@@ -1,9 +1,9 @@
 """Tables: values to codes, domains, nulls and weights.
 
 A `table` has columns and `row_weights`; `chosen_rows` are some of it. They come from `arrays` or by `arrow`;
-`encode` makes codes of `values`, in the order of their `domain`; `bins` makes intervals of numbers,
-`plain_rows` has the way back to arrays, frames and text, `typed_json` values as certificates have them, and
-`sql_cases` finds values in columns of an engine.
+`encode` makes codes of `values`, in the order of their `domain`; `bins` makes intervals of numbers, and
+`plain_rows` has the way back to arrays, frames and text. `sql_cases` finds values in columns of an engine,
+and `elsewhere` knows tables of engines.
 """
 
 from nbcfast.table.domain import Domain
