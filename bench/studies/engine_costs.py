@@ -72,7 +72,7 @@ def projected(cost: Cost, n_rows: int, row_bytes: float, workers: int, cores: in
     """The formula of the page: rows cost what they cost, and this process what all combinations cost."""
     seconds = n_rows * cost.row_ns * 1e-9 / (workers * cores)
     shuffle = network = None
-    if cost.shuffled is not None:
+    if cost.shuffled is not None and cost.most_distinct:  # of nothing else is known how much there can be
         tasks = max(1.0, n_rows * row_bytes / SPLIT)
         shuffle = tasks * min(cost.most_distinct, n_rows / tasks) * cost.shuffled
         network = shuffle / workers / seconds if seconds else None  # of few rows a clock tells nothing

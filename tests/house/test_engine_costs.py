@@ -39,6 +39,7 @@ def test_a_task_sends_no_more_than_its_rows():
 def test_what_was_not_measured_is_not_projected():
     cost = study.Cost("DuckDB", "count", 0.0, None, None, None, 0, 0)
     assert study.projected(cost, 10**9, 4.0, 1) == (0, None, None, 0, 0, "rows")
+    assert study.projected(cost._replace(shuffled=20.0), 10**9, 4.0, 1).shuffle_bytes is None
 
 
 def test_bytes_of_a_record_are_read_from_the_log_of_events():
