@@ -41,16 +41,14 @@ class DaskRows(WorkerEngine):
     def collated(self, places: Sequence[int]) -> list[int]:
         return []  # texts are equal letter by letter
 
-    def first(self, places: Sequence[int], n_rows: int) -> PyArrow | None:
-        pa = load_pyarrow()
+    def n_values(self, places: Sequence[int], n_rows: int) -> list[int] | None:
+        import dask
+
+        looked_at = dask.delayed(_n_values, pure=False)
         for part in self.chosen(places).to_delayed()[:LOOKED_INTO]:
-            rows = part.head(n_rows).compute()
-            if len(rows):
-                try:
-                    named = rows.set_axis([column(place) for place in places], axis=1)
-                    return pa.Table.from_pandas(named, preserve_index=False)
-                except pa.ArrowException:  # of objects of several kinds: whoever counts them says so
-                    return None
+            found: list[int] | None = looked_at(part, n_rows).compute()
+            if found is not None:
+                return found
         return None
 
     def chosen(self, places: Sequence[int]) -> Dask:
@@ -114,6 +112,15 @@ def _by_places(table: Table, places: Sequence[int]) -> PyArrow:
     """Distinct rows and their numbers, by the names of queries: a column may be called NUMBER."""
     columns = {column(place): table.column(name) for place, name in zip(places, table.names, strict=True)}
     return Table.from_columns(columns, table.weights, table.n_rows).to_arrow(weights=NUMBER)
+
+
+def _n_values(rows: Pandas, n_rows: int) -> list[int] | None:
+    """Of one partition, on the worker that has it: how many values its first rows have; None without rows."""
+    some = rows.head(n_rows)
+    try:
+        return [some[name].nunique() for name in some.columns] if len(some) else None
+    except TypeError:  # of objects that are no values: whoever counts them says so
+        return None
 
 
 def _counted(rows: Pandas, named: Named, most: int) -> Part:

@@ -129,10 +129,10 @@ class Engine(ABC):
         """Which of these columns have texts that the engine takes for equal though they are not."""
 
     @abstractmethod
-    def first(self, places: Sequence[int], n_rows: int) -> PyArrow | None:
-        """An Arrow table of some rows that are quickly had, columns by the names of queries.
+    def n_values(self, places: Sequence[int], n_rows: int) -> list[int] | None:
+        """About how many values each column has in some rows that are quickly had, counted by the engine.
 
-        None where it is not sure that the rows can be read once more.
+        None where there are no such rows, or it is not sure that they can be read once more.
         """
 
     @abstractmethod

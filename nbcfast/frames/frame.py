@@ -414,10 +414,9 @@ class Frame:
         if unknown and len(names) > 2:
             self._expect_columns(sorted(unknown))
             places = [self._place(name) for name in unknown]
-            rows = self._engine.first(places, LOOKED_AT)
-            for name, place in zip(unknown, places, strict=True):
-                n_values = None if rows is None else len(rows.column(column(place)).unique())
-                sizes[name] = n_values if n_values is not None and n_values <= FEW else None
+            found = self._engine.n_values(places, LOOKED_AT)
+            for name, n_values in zip(unknown, found or (), strict=found is not None):
+                sizes[name] = n_values if n_values <= FEW else None
         return {name: sizes.get(name) for name in names}
 
     def counts(self, class_name: str, attributes: Iterable[str] | None = None) -> Viewset:

@@ -70,8 +70,11 @@ class IbisRows(Engine):
         (answers,) = none.aggregate(**tests).to_pyarrow().to_pylist()
         return [place for place in texts if answers[column(place)]]
 
-    def first(self, places: Sequence[int], n_rows: int) -> PyArrow:
-        return self._chosen(places).limit(n_rows).to_pyarrow()
+    def n_values(self, places: Sequence[int], n_rows: int) -> list[int]:
+        some = self._chosen(places).limit(n_rows)
+        names = [column(place) for place in places]
+        (found,) = some.aggregate(**{name: some[name].nunique() for name in names}).to_pyarrow().to_pylist()
+        return [found[name] for name in names]
 
     def _chosen(self, places: Sequence[int]) -> Ibis:
         return self._table.select(**{column(place): self._cleaned(place) for place in places})

@@ -55,8 +55,11 @@ class SparkRows(WorkerEngine):
     def collated(self, places: Sequence[int]) -> list[int]:
         return [place for place in places if getattr(self._types[place], "collation", BINARY) != BINARY]
 
-    def first(self, places: Sequence[int], n_rows: int) -> PyArrow:
-        return to_arrow(self.frame.select(*map(column, places)).limit(n_rows))
+    def n_values(self, places: Sequence[int], n_rows: int) -> list[int]:
+        names = [column(place) for place in places]
+        some = self.frame.select(*names).limit(n_rows)
+        (found,) = some.selectExpr(*(f"approx_count_distinct({name})" for name in names)).collect()
+        return list(found)
 
     def cleaned(self, place: int) -> str:
         """A column in which NaN is null, and -0.0 is 0.0, as SQL."""
