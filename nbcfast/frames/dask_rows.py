@@ -7,7 +7,15 @@ from collections.abc import Iterator, Sequence
 from nbcfast._core.untyped import Dask, Pandas, PyArrow
 from nbcfast.frames.dask_files import read_part, written_parts
 from nbcfast.frames.dask_tasks import Division, shared_out, worked
-from nbcfast.frames.engines import NUMBER, Asked, DividedRows, Mapped, TooManyRowsError, WorkerEngine, column
+from nbcfast.frames.engines import (
+    NUMBER,
+    AskedRows,
+    DividedRows,
+    Mapped,
+    TooManyRowsError,
+    WorkerEngine,
+    column,
+)
 from nbcfast.frames.wheels import lacks_nbcfast, wheel_error
 from nbcfast.table.arrow import load_pyarrow
 from nbcfast.table.table import Table, concat
@@ -33,7 +41,9 @@ class DaskRows(WorkerEngine):
 
     def schema(self) -> PyArrow:
         pa = load_pyarrow()
-        known = pa.Schema.from_pandas(self.frame._meta, preserve_index=False)
+        from dask.dataframe.utils import make_meta
+
+        known = pa.Schema.from_pandas(make_meta(self.frame), preserve_index=False)
         objects = {name for name, type_ in self.frame.dtypes.items() if type_.name == "object"}
         # Of objects only the rows know what they are.
         return pa.schema([pa.field(one.name, pa.null()) if one.name in objects else one for one in known])
@@ -55,7 +65,7 @@ class DaskRows(WorkerEngine):
         """The frame of these columns: of a file no others are read."""
         return self.frame[[self.names[place] for place in places]]
 
-    def grouped(self, asked: Asked) -> list[PyArrow]:
+    def grouped(self, asked: AskedRows) -> list[PyArrow]:
         import dask
 
         counted, added = dask.delayed(_counted, pure=False), dask.delayed(_added, pure=False)
@@ -70,7 +80,7 @@ class DaskRows(WorkerEngine):
             for table, one in zip(found, asked.sets, strict=True)
         ]
 
-    def _asked(self, asked: Asked) -> Named:
+    def _asked(self, asked: AskedRows) -> Named:
         names = [[self.names[place] for place in one] for one in asked.sets]
         return names, None if asked.weights is None else self.names[asked.weights]
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from nbcfast._core.untyped import Document, PyArrow
 from nbcfast.frames.buckets import of_buckets
-from nbcfast.frames.engines import ABOUT, LEAST, NUMBER, PRESENT, ROWS, Asked, DividedRows, Engine, column
-from nbcfast.frames.queries import branches, grouping_sets, of_each_set
+from nbcfast.frames.engines import ABOUT, LEAST, NUMBER, PRESENT, ROWS, AskedRows, DividedRows, Engine, column
+from nbcfast.frames.group_queries import branches, grouping_sets, of_each_set
 from nbcfast.table.arrow import load_pyarrow
 
 ROWS_NAME = "nbcfast_rows"
@@ -92,7 +92,7 @@ class DuckDBRows(Engine):
             return name
         return f"CASE WHEN NOT isnan({name}) THEN CAST({name} AS DOUBLE) + 0e0 END"
 
-    def grouped(self, asked: Asked) -> list[PyArrow]:
+    def grouped(self, asked: AskedRows) -> list[PyArrow]:
         numbers = [f"count(*) AS {NUMBER}"]
         if asked.weights is not None:
             weight = column(asked.weights)

@@ -13,7 +13,7 @@ from nbcfast.frames.engines import (
     NUMBER,
     PRESENT,
     ROWS,
-    Asked,
+    AskedRows,
     DividedRows,
     Engine,
     TooManyRowsError,
@@ -116,7 +116,7 @@ class IbisRows(Engine):
             key = (key * 31 + self._ibis.coalesce((one + MOST_HASH) % MOST_HASH, 7)) % MOST_HASH
         return key
 
-    def grouped(self, asked: Asked) -> list[PyArrow]:
+    def grouped(self, asked: AskedRows) -> list[PyArrow]:
         chosen = self._chosen(asked.columns)
         numbers = {NUMBER: chosen.count()}
         if asked.weights is not None:

@@ -29,7 +29,7 @@ def packed(sizes: Sequence[int | None], *, beside: int = 1) -> list[list[int]]:
     Examples
     --------
     >>> packed([70, 9, 16, 40_000, 2, None], beside=2)
-    [[3], [5], [0, 1, 4], [2]]
+    [[3], [5], [0, 2, 4], [1]]
     """
     alone = [[place] for place, size in enumerate(sizes) if size is None or size * beside > MOST_CELLS // 2]
     known = [(size, place) for place, size in enumerate(sizes) if size is not None and [place] not in alone]

@@ -14,7 +14,7 @@ from nbcfast.frames.engines import (
     NUMBER,
     PRESENT,
     ROWS,
-    Asked,
+    AskedRows,
     DividedRows,
     Engine,
     TooManyRowsError,
@@ -57,7 +57,7 @@ class PolarsRows(Engine):
             return values.fill_nan(None) + 0.0
         return values
 
-    def grouped(self, asked: Asked) -> list[PyArrow]:
+    def grouped(self, asked: AskedRows) -> list[PyArrow]:
         pl = self._polars
         numbers = [pl.len().cast(pl.Int64).alias(NUMBER)]
         if asked.weights is not None:
