@@ -143,8 +143,7 @@ def verify(
     ...     verify(folder).ok
     True
     """
-    if not isinstance(against, Viewset):
-        against = _table_or_frame(against, "against", "a Viewset")
+    against = against if isinstance(against, Viewset) else _table_or_frame(against, "against", "a Viewset")
     tuples = _table_or_frame(tuples, "tuples")
     _expect_asked(against, class_name, ignore_extra, for_the_owner)
     offered = None if menu is None else _menu(menu)
