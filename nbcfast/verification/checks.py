@@ -165,18 +165,12 @@ def verify(
         known = None if isinstance(error, TooLong) else False
         return Verification(where, (Check("file", known, brief(str(error))),))
     _expect_owner(document, against is not None, for_the_owner)
-    if not isinstance(against, Viewset):
-        published = strata if isinstance(document, StrataDocument) else release
-        against = _fetched(against, _compared(published, class_name))
+    names = _compared(strata if isinstance(document, StrataDocument) else release, class_name)
+    against = against if isinstance(against, Viewset) else _fetched(against, names)
     if isinstance(document, StrataDocument):
-        if tuples is not None:
-            raise ValueError("tuples must be None: strata keep their answers on the whole domain")
-        if isinstance(against, Viewset):
-            raise TypeError("against must be a table where there are strata: views do not know their rows")
-        found = _strata(document, strata, against, class_name, progress)
-        results += found.results
-        if offered is not None:
-            results += judge_menu(document, offered)
+        rows = _rows_alone(against, tuples)
+        found = _strata(document, strata, rows, class_name, progress)
+        results += [*found.results, *([] if offered is None else judge_menu(document, offered))]
         results += _policed(demands, strata if found.is_sound else None)
         checked = _verification(document, where, results, strata, ignored, found.classifier)
         return replace(checked, each=found.each)
@@ -193,8 +187,7 @@ def verify(
             progress,
         )
         results += of_counts
-    if offered is not None:
-        results += judge_menu(document, offered)
+    results += [] if offered is None else judge_menu(document, offered)
     results += _policed(demands, release if alone.is_sound else None)
     return _verification(document, where, results, release, ignored, classifier)
 
@@ -204,6 +197,15 @@ def _table_or_frame(given: AnyTable | None, where: str, also: str = "") -> Table
     if given is None or isinstance(given, Frame):
         return given
     return table_from(given, where, also=also)
+
+
+def _rows_alone(against: Viewset | Table | None, tuples: Table | Frame | None) -> Table | None:
+    """The private rows; all else says nothing of strata, and is refused."""
+    if tuples is not None:
+        raise ValueError("tuples must be None: strata keep their answers on the whole domain")
+    if isinstance(against, Viewset):
+        raise TypeError("against must be a table where there are strata: views do not know their rows")
+    return against
 
 
 def _fetched(given: Table | Frame | None, names: Container[str | None]) -> Table | None:
