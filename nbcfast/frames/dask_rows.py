@@ -7,7 +7,15 @@ from collections.abc import Iterator, Sequence
 from nbcfast._core.untyped import Dask, Pandas, PyArrow
 from nbcfast.frames.dask_files import read_part, written_parts
 from nbcfast.frames.dask_tasks import Division, shared_out, worked
-from nbcfast.frames.engines import NUMBER, Asked, DividedRows, Mapped, TooManyRowsError, WorkerEngine, column
+from nbcfast.frames.engines import (
+    NUMBER,
+    AskedRows,
+    DividedRows,
+    Mapped,
+    TooManyRowsError,
+    WorkerEngine,
+    column,
+)
 from nbcfast.frames.wheels import lacks_nbcfast, wheel_error
 from nbcfast.table.arrow import load_pyarrow
 from nbcfast.table.table import Table, concat
@@ -33,7 +41,9 @@ class DaskRows(WorkerEngine):
 
     def schema(self) -> PyArrow:
         pa = load_pyarrow()
-        known = pa.Schema.from_pandas(self.frame._meta, preserve_index=False)
+        from dask.dataframe.utils import make_meta
+
+        known = pa.Schema.from_pandas(make_meta(self.frame), preserve_index=False)
         objects = {name for name, type_ in self.frame.dtypes.items() if type_.name == "object"}
         # Of objects only the rows know what they are.
         return pa.schema([pa.field(one.name, pa.null()) if one.name in objects else one for one in known])
@@ -41,23 +51,21 @@ class DaskRows(WorkerEngine):
     def collated(self, places: Sequence[int]) -> list[int]:
         return []  # texts are equal letter by letter
 
-    def first(self, places: Sequence[int], n_rows: int) -> PyArrow | None:
-        pa = load_pyarrow()
+    def n_values(self, places: Sequence[int], n_rows: int) -> list[int] | None:
+        import dask
+
+        looked_at = dask.delayed(_n_values, pure=False)
         for part in self.chosen(places).to_delayed()[:LOOKED_INTO]:
-            rows = part.head(n_rows).compute()
-            if len(rows):
-                try:
-                    named = rows.set_axis([column(place) for place in places], axis=1)
-                    return pa.Table.from_pandas(named, preserve_index=False)
-                except pa.ArrowException:  # of objects of several kinds: whoever counts them says so
-                    return None
+            found: list[int] | None = looked_at(part, n_rows).compute()
+            if found is not None:
+                return found
         return None
 
     def chosen(self, places: Sequence[int]) -> Dask:
         """The frame of these columns: of a file no others are read."""
         return self.frame[[self.names[place] for place in places]]
 
-    def grouped(self, asked: Asked) -> list[PyArrow]:
+    def grouped(self, asked: AskedRows) -> list[PyArrow]:
         import dask
 
         counted, added = dask.delayed(_counted, pure=False), dask.delayed(_added, pure=False)
@@ -72,7 +80,7 @@ class DaskRows(WorkerEngine):
             for table, one in zip(found, asked.sets, strict=True)
         ]
 
-    def _asked(self, asked: Asked) -> Named:
+    def _asked(self, asked: AskedRows) -> Named:
         names = [[self.names[place] for place in one] for one in asked.sets]
         return names, None if asked.weights is None else self.names[asked.weights]
 
@@ -114,6 +122,15 @@ def _by_places(table: Table, places: Sequence[int]) -> PyArrow:
     """Distinct rows and their numbers, by the names of queries: a column may be called NUMBER."""
     columns = {column(place): table.column(name) for place, name in zip(places, table.names, strict=True)}
     return Table.from_columns(columns, table.weights, table.n_rows).to_arrow(weights=NUMBER)
+
+
+def _n_values(rows: Pandas, n_rows: int) -> list[int] | None:
+    """Of one partition, on the worker that has it: how many values its first rows have; None without rows."""
+    some = rows.head(n_rows)
+    try:
+        return [some[name].nunique() for name in some.columns] if len(some) else None
+    except TypeError:  # of objects that are no values: whoever counts them says so
+        return None
 
 
 def _counted(rows: Pandas, named: Named, most: int) -> Part:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from nbcfast._core.untyped import Document, PyArrow
 from nbcfast.frames.buckets import of_buckets
-from nbcfast.frames.engines import ABOUT, LEAST, NUMBER, PRESENT, ROWS, Asked, DividedRows, Engine, column
-from nbcfast.frames.queries import branches, grouping_sets, of_each_set
+from nbcfast.frames.engines import ABOUT, LEAST, NUMBER, PRESENT, ROWS, AskedRows, DividedRows, Engine, column
+from nbcfast.frames.group_queries import branches, grouping_sets, of_each_set
 from nbcfast.table.arrow import load_pyarrow
 
 ROWS_NAME = "nbcfast_rows"
@@ -76,12 +76,14 @@ class DuckDBRows(Engine):
             found = reader.read_all()
         return [place for place, answer in zip(texts, found.columns, strict=True) if answer[0].as_py()]
 
-    def first(self, places: Sequence[int], n_rows: int) -> PyArrow | None:
+    def n_values(self, places: Sequence[int], n_rows: int) -> list[int] | None:
         if not self._steps or self._steps & ONCE:
             return None
-        listed = ", ".join(map(column, places))
-        with self._read(f"SELECT {listed} FROM {self._source} LIMIT {n_rows}") as reader:
-            return reader.read_all()
+        names = [column(place) for place in places]
+        numbers = ", ".join(f"count(DISTINCT {name})" for name in names)
+        some = f"(SELECT {', '.join(names)} FROM {self._source} LIMIT {n_rows}) AS some"
+        with self._read(f"SELECT {numbers} FROM {some}") as reader:
+            return [answer[0].as_py() for answer in reader.read_all().columns]
 
     def cleaned(self, place: int) -> str:
         """A column in which NaN is null, and -0.0 is 0.0, as SQL."""
@@ -90,7 +92,7 @@ class DuckDBRows(Engine):
             return name
         return f"CASE WHEN NOT isnan({name}) THEN CAST({name} AS DOUBLE) + 0e0 END"
 
-    def grouped(self, asked: Asked) -> list[PyArrow]:
+    def grouped(self, asked: AskedRows) -> list[PyArrow]:
         numbers = [f"count(*) AS {NUMBER}"]
         if asked.weights is not None:
             weight = column(asked.weights)

@@ -33,7 +33,7 @@ class TooManyRowsError(ValueError):
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedRows:
     """Distinct rows that are asked for.
 
     Attributes
@@ -60,7 +60,7 @@ class Asked:
         """All columns that are read, in rising order."""
         return tuple(sorted({*self.grouped, *(() if self.weights is None else (self.weights,))}))
 
-    def parts(self) -> Iterator[tuple[int, Asked]]:
+    def parts(self) -> Iterator[tuple[int, AskedRows]]:
         """As many sets at a time as one query may have, each time with the place of the first of them."""
         start = stop = 0
         while stop < len(self.sets):
@@ -69,7 +69,7 @@ class Asked:
             while stop < len(self.sets) and (stop == start or len(known | {*self.sets[stop]}) <= TOGETHER):
                 known |= {*self.sets[stop]}
                 stop += 1
-            yield start, Asked(self.sets[start:stop], self.weights, self.most)
+            yield start, AskedRows(self.sets[start:stop], self.weights, self.most)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class DividedRows:
 
     Attributes
     ----------
-    asked : Asked
+    asked : AskedRows
         With one set of columns.
     together : tuple of int
         Positions of columns: rows that are equal in all of them are in one task.
@@ -89,7 +89,7 @@ class DividedRows:
         gives them: bytes come of it. It is not asked of tasks without rows.
     """
 
-    asked: Asked
+    asked: AskedRows
     together: tuple[int, ...]
     tasks: int | None
     work: Callable[[PyArrow], bytes]
@@ -129,14 +129,14 @@ class Engine(ABC):
         """Which of these columns have texts that the engine takes for equal though they are not."""
 
     @abstractmethod
-    def first(self, places: Sequence[int], n_rows: int) -> PyArrow | None:
-        """An Arrow table of some rows that are quickly had, columns by the names of queries.
+    def n_values(self, places: Sequence[int], n_rows: int) -> list[int] | None:
+        """About how many values each column has in some rows that are quickly had, counted by the engine.
 
-        None where it is not sure that the rows can be read once more.
+        None where there are no such rows, or it is not sure that they can be read once more.
         """
 
     @abstractmethod
-    def grouped(self, asked: Asked) -> list[PyArrow]:
+    def grouped(self, asked: AskedRows) -> list[PyArrow]:
         """For each set an Arrow table of its distinct rows: the columns by the names of queries, and NUMBERS.
 
         NaN is null there, and -0.0 is 0.0, before rows are grouped.

@@ -13,7 +13,7 @@ from nbcfast.frames.engines import (
     NUMBER,
     PRESENT,
     ROWS,
-    Asked,
+    AskedRows,
     DividedRows,
     Engine,
     TooManyRowsError,
@@ -70,8 +70,11 @@ class IbisRows(Engine):
         (answers,) = none.aggregate(**tests).to_pyarrow().to_pylist()
         return [place for place in texts if answers[column(place)]]
 
-    def first(self, places: Sequence[int], n_rows: int) -> PyArrow:
-        return self._chosen(places).limit(n_rows).to_pyarrow()
+    def n_values(self, places: Sequence[int], n_rows: int) -> list[int]:
+        some = self._chosen(places).limit(n_rows)
+        names = [column(place) for place in places]
+        (found,) = some.aggregate(**{name: some[name].nunique() for name in names}).to_pyarrow().to_pylist()
+        return [found[name] for name in names]
 
     def _chosen(self, places: Sequence[int]) -> Ibis:
         return self._table.select(**{column(place): self._cleaned(place) for place in places})
@@ -113,7 +116,7 @@ class IbisRows(Engine):
             key = (key * 31 + self._ibis.coalesce((one + MOST_HASH) % MOST_HASH, 7)) % MOST_HASH
         return key
 
-    def grouped(self, asked: Asked) -> list[PyArrow]:
+    def grouped(self, asked: AskedRows) -> list[PyArrow]:
         chosen = self._chosen(asked.columns)
         numbers = {NUMBER: chosen.count()}
         if asked.weights is not None:

@@ -14,7 +14,7 @@ from nbcfast.frames.engines import (
     NUMBER,
     PRESENT,
     ROWS,
-    Asked,
+    AskedRows,
     DividedRows,
     Engine,
     TooManyRowsError,
@@ -43,8 +43,9 @@ class PolarsRows(Engine):
     def collated(self, places: Sequence[int]) -> list[int]:
         return []  # texts are equal letter by letter
 
-    def first(self, places: Sequence[int], n_rows: int) -> PyArrow:
-        return self._chosen(places).head(n_rows).collect().to_arrow()
+    def n_values(self, places: Sequence[int], n_rows: int) -> list[int]:
+        some = self._chosen(places).head(n_rows).select(self._polars.all().n_unique()).collect()
+        return list(some.row(0))
 
     def _chosen(self, places: Sequence[int]) -> Polars:
         return self._frame.select([self._cleaned(place).alias(column(place)) for place in places])
@@ -56,7 +57,7 @@ class PolarsRows(Engine):
             return values.fill_nan(None) + 0.0
         return values
 
-    def grouped(self, asked: Asked) -> list[PyArrow]:
+    def grouped(self, asked: AskedRows) -> list[PyArrow]:
         pl = self._polars
         numbers = [pl.len().cast(pl.Int64).alias(NUMBER)]
         if asked.weights is not None:

@@ -13,14 +13,14 @@ from nbcfast.frames.engines import (
     NUMBER,
     PRESENT,
     ROWS,
-    Asked,
+    AskedRows,
     DividedRows,
     Mapped,
     WorkerEngine,
     column,
     unreadable,
 )
-from nbcfast.frames.queries import SETS, grouping_sets, of_each_set
+from nbcfast.frames.group_queries import SETS, grouping_sets, of_each_set
 from nbcfast.frames.spark_tasks import (
     TOLD,
     OnPartition,
@@ -55,8 +55,11 @@ class SparkRows(WorkerEngine):
     def collated(self, places: Sequence[int]) -> list[int]:
         return [place for place in places if getattr(self._types[place], "collation", BINARY) != BINARY]
 
-    def first(self, places: Sequence[int], n_rows: int) -> PyArrow:
-        return to_arrow(self.frame.select(*map(column, places)).limit(n_rows))
+    def n_values(self, places: Sequence[int], n_rows: int) -> list[int]:
+        names = [column(place) for place in places]
+        some = self.frame.select(*names).limit(n_rows)
+        (found,) = some.selectExpr(*(f"approx_count_distinct({name})" for name in names)).collect()
+        return list(found)
 
     def cleaned(self, place: int) -> str:
         """A column in which NaN is null, and -0.0 is 0.0, as SQL."""
@@ -65,7 +68,7 @@ class SparkRows(WorkerEngine):
             return name
         return f"nanvl(CAST({name} AS DOUBLE), CAST(NULL AS DOUBLE)) + 0.0D"
 
-    def _numbers(self, asked: Asked) -> list[str]:
+    def _numbers(self, asked: AskedRows) -> list[str]:
         """The expressions of NUMBERS."""
         numbers = [f"count(*) AS {NUMBER}"]
         if asked.weights is not None:
@@ -81,7 +84,7 @@ class SparkRows(WorkerEngine):
             ]
         return numbers
 
-    def grouped(self, asked: Asked) -> list[PyArrow]:
+    def grouped(self, asked: AskedRows) -> list[PyArrow]:
         numbers = self._numbers(asked)
         found: list[PyArrow] = []
         for start, part in asked.parts():
@@ -165,12 +168,13 @@ def to_arrow(frame: Spark) -> PyArrow:
     """The rows of a frame; before 4.0 Spark gives Arrow to its own methods alone, and these ask them."""
     if hasattr(frame, "toArrow"):
         return frame.toArrow()
-    pa = load_pyarrow()
-    if hasattr(frame, "_collect_as_arrow"):
-        from pyspark.sql.pandas.types import to_arrow_schema
+    if hasattr(frame, "_plan"):  # of Connect
+        client = frame.sparkSession.client
+        return client.to_table(frame._plan.to_proto(client))[0]
+    from pyspark.sql.pandas.types import to_arrow_schema
 
+    pa, schema = load_pyarrow(), to_arrow_schema(frame.schema)
+    if hasattr(frame, "_collect_as_arrow"):
         batches = frame._collect_as_arrow()
-        return pa.Table.from_batches(batches, batches[0].schema if batches else to_arrow_schema(frame.schema))
-    client = frame.sparkSession.client
-    table, _ = client.to_table(frame._plan.to_proto(client))
-    return table
+        return pa.Table.from_batches(batches, batches[0].schema if batches else schema)
+    return pa.Table.from_pylist([row.asDict() for row in frame.collect()], schema)

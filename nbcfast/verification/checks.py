@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
@@ -143,10 +143,8 @@ def verify(
     ...     verify(folder).ok
     True
     """
-    if against is not None and not isinstance(against, Viewset | Frame):
-        against = table_from(against, "against", also="a Viewset")
-    if tuples is not None:
-        tuples = tuples if isinstance(tuples, Frame) else table_from(tuples, "tuples")
+    against = against if isinstance(against, Viewset) else _table_or_frame(against, "against", "a Viewset")
+    tuples = _table_or_frame(tuples, "tuples")
     _expect_asked(against, class_name, ignore_extra, for_the_owner)
     offered = None if menu is None else _menu(menu)
     demands = None if policy is None else Policy.of(policy)
@@ -167,9 +165,9 @@ def verify(
         known = None if isinstance(error, TooLong) else False
         return Verification(where, (Check("file", known, brief(str(error))),))
     _expect_owner(document, against is not None, for_the_owner)
-    against = _fetched(against, strata if isinstance(document, StrataDocument) else release, class_name)
-    if isinstance(tuples, Frame):
-        tuples = tuples.weighted(release.views.attributes)
+    if not isinstance(against, Viewset):
+        published = strata if isinstance(document, StrataDocument) else release
+        against = _fetched(against, _compared(published, class_name))
     if isinstance(document, StrataDocument):
         if tuples is not None:
             raise ValueError("tuples must be None: strata keep their answers on the whole domain")
@@ -186,7 +184,13 @@ def verify(
     classifier = None
     if alone.is_sound:  # what is beside the file changes nothing of it
         of_counts, classifier = _of_counts(
-            document, release, alone.advice, against, tuples, class_name, progress
+            document,
+            release,
+            alone.advice,
+            against,
+            _fetched(tuples, release.views.attributes),
+            class_name,
+            progress,
         )
         results += of_counts
     if offered is not None:
@@ -195,17 +199,25 @@ def verify(
     return _verification(document, where, results, release, ignored, classifier)
 
 
-def _fetched(
-    given: Viewset | AnyTable | None, published: Release | StratifiedRelease, class_name: str | None
-) -> Viewset | Table | None:
-    """What is compared with: of a Frame the columns of the release."""
+def _table_or_frame(given: AnyTable | None, where: str, also: str = "") -> Table | Frame | None:
+    """A table; a Frame stays where it is until it is known what is needed of it."""
+    if given is None or isinstance(given, Frame):
+        return given
+    return table_from(given, where, also=also)
+
+
+def _fetched(given: Table | Frame | None, names: Container[str | None]) -> Table | None:
+    """What is compared with: of a Frame those of these columns that it has."""
     if not isinstance(given, Frame):
-        return given if given is None or isinstance(given, Viewset) else table_from(given)
-    views = published.views if isinstance(published, Release) else published.columns
-    names = [*views.attributes, class_name or published.class_name]
+        return given
+    return given.weighted([name for name in given.names if name in names])
+
+
+def _compared(published: Release | StratifiedRelease, class_name: str | None) -> set[str | None]:
+    """The columns of private rows that a release is compared with."""
     if isinstance(published, StratifiedRelease):
-        names.append(published.by)
-    return given.weighted([name for name in dict.fromkeys(names) if name is not None])
+        return {*published.columns.attributes, published.by, class_name or published.class_name}
+    return {*published.views.attributes, class_name or published.class_name}
 
 
 def _policed(policy: Policy | None, published: Release | StratifiedRelease | None) -> Judged:

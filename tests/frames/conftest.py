@@ -22,6 +22,7 @@ ENGINES = [*IN_PROCESS, "spark"]
 WARNED = {
     "spark": [
         "ignore:PySpark does not yet fully support pandas:FutureWarning",
+        "ignore:distutils Version classes are deprecated:DeprecationWarning",
         # Of sockets that Spark 3.5 leaves open.
         "ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning",
         "ignore:unclosed <socket:ResourceWarning",

@@ -5,11 +5,15 @@ These need a process of their own, for a cluster of Spark beside another session
 the frame raises, sleeps, or kills the executor that it is in.
 """
 
+import contextlib
 import importlib.util
 import os
 import pickle
 import shutil
+import socket
+import subprocess
 import sys
+import tempfile
 import warnings
 
 import pytest
@@ -35,15 +39,48 @@ def rows():
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    """Two workers with a core and a gigabyte each, and a task may fail three times."""
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed here")
+def spark_master():
+    """A cluster of two workers with a core and a gigabyte each, and where it is.
+
+    Each has another address: of a task that dawdles Spark starts no second attempt at the same host.
+    """
+    pytest.importorskip("pyspark.sql", reason="pyspark is not installed here")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("there is no Java for Spark here")
-    if sql.SparkSession.getActiveSession() is not None:
+    home = os.path.dirname(importlib.util.find_spec("pyspark").origin)
+    os.environ.update(SPARK_HOME=home, PYSPARK_PYTHON=sys.executable)
+    with socket.socket() as any_port:
+        any_port.bind(("127.0.0.1", 0))
+        port = any_port.getsockname()[1]
+    master = f"spark://127.0.0.1:{port}"
+    roles = [
+        ["master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"],
+        *(
+            ["worker.Worker", "--host", host, "--cores", "1", "--memory", "1g", "--webui-port", "0", master]
+            for host in ("127.0.0.2", "127.0.0.3")
+        ),
+    ]
+    with contextlib.ExitStack() as started, tempfile.TemporaryDirectory() as folder:
+        for name, *options in roles:
+            log = started.enter_context(open(os.path.join(folder, f"{options[1]}.log"), "wb"))
+            process = subprocess.Popen(
+                [os.path.join(home, "bin", "spark-class"), f"org.apache.spark.deploy.{name}", *options],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, "SPARK_DAEMON_MEMORY": "256m", "SPARK_WORKER_DIR": folder},
+            )
+            started.callback(process.wait)
+            started.callback(process.terminate)
+        yield master
+
+
+@pytest.fixture(scope="module")
+def cluster(spark_master):
+    """A session, in which a task may fail three times."""
+    from pyspark.sql import SparkSession
+
+    if SparkSession.getActiveSession() is not None:
         pytest.skip("a cluster needs a process without another session of Spark")
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("SPARK_HOME", os.path.dirname(importlib.util.find_spec("pyspark").origin))
     settings = {
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
@@ -58,7 +95,7 @@ def cluster():
         "spark.speculation.minTaskRuntime": "500ms",
         "spark.sql.session.timeZone": "America/New_York",
     }
-    builder = sql.SparkSession.builder.appName("nbcfast").master("local-cluster[2,1,1024]")
+    builder = SparkSession.builder.appName("nbcfast").master(spark_master)
     for name, value in settings.items():
         builder = builder.config(name, value)
     with warnings.catch_warnings():

@@ -225,6 +225,16 @@ def test_partitions_whose_values_are_of_other_kinds_are_refused_as_in_memory():
             skyline.statistics(parts([(1 << 53) + 1, 5], [0.5]), ["x"], "ill", LS, tasks=tasks)
 
 
+def test_workers_of_their_own_divide_rows_alike():
+    """Each has other hashes of its own, as Python gives every process another seed."""
+    dask = pytest.importorskip("dask")
+    data = people()
+    frame = Frame(dask_frame([data.slice(start, 100) for start in range(0, data.num_rows, 100)]))
+    by = ["bmi", 'zip.code `x"', "seen"]
+    with dask.config.set(scheduler="processes", num_workers=2):
+        assert skyline.statistics(frame, by, "ill", LS, tasks=5) == expected(data, by)
+
+
 def test_a_value_has_one_hash_whatever_the_domain_around_it():
     one = hashed(Domain.of([3, 1, None]))
     other = hashed(Domain.of([0.5, 1.0, 3.0, None]))
@@ -402,10 +412,15 @@ def lost(table):
     raise ModuleNotFoundError("No module named 'nbcfast'", name="nbcfast")
 
 
+def lost_numbers(table):
+    raise ModuleNotFoundError("No module named 'gmpy2'", name="gmpy2")
+
+
+@pytest.mark.parametrize("lost", [lost, lost_numbers])
 @pytest.mark.parametrize("engine", ["Dask", "spark"])
-def test_workers_without_nbcfast_need_its_wheel(engine, native):
+def test_workers_without_nbcfast_need_its_wheel(engine, lost, native):
     frame = Frame(native(engine, people(50)))
-    message = "cannot import nbcfast: install the wheel of nbcfast .*, with kernels"
+    message = r"cannot import nbcfast: install the wheel of nbcfast\[arrow\] .*, with kernels"
     with pytest.raises(ModuleNotFoundError, match=message):
         list(frame.in_tasks(["bmi"], ["bmi"], lost))
 

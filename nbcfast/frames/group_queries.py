@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from nbcfast._core.untyped import PyArrow
-from nbcfast.frames.engines import NUMBERS, Asked, TooManyRowsError, column
+from nbcfast.frames.engines import NUMBERS, AskedRows, TooManyRowsError, column
 from nbcfast.table.arrow import load_pyarrow
 
 SETS = "sets"  # the column that says which columns a row is a group by
 
 
-def grouping_sets(asked: Asked, cleaned: Callable[[int], str], numbers: Sequence[str], source: str) -> str:
+def grouping_sets(
+    asked: AskedRows, cleaned: Callable[[int], str], numbers: Sequence[str], source: str
+) -> str:
     """One SELECT for all sets, of which no two are equal.
 
     Parameters
     ----------
-    asked : Asked
+    asked : AskedRows
         The sets.
     cleaned : callable
         The expression of a column in which NaN is null and -0.0 is 0.0.
@@ -36,7 +38,7 @@ def grouping_sets(asked: Asked, cleaned: Callable[[int], str], numbers: Sequence
     return f"SELECT {listed} FROM (SELECT {used} FROM {source}) AS cleaned GROUP BY {by}"
 
 
-def branches(asked: Asked, cleaned: Callable[[int], str], numbers: Sequence[str], source: str) -> str:
+def branches(asked: AskedRows, cleaned: Callable[[int], str], numbers: Sequence[str], source: str) -> str:
     """What `grouping_sets` gives, as one SELECT a set in one statement: each reads its own columns alone."""
     selects = []
     for one in asked.sets:
@@ -51,7 +53,7 @@ def branches(asked: Asked, cleaned: Callable[[int], str], numbers: Sequence[str]
     return " UNION ALL ".join(selects)
 
 
-def of_each_set(asked: Asked, batches: Iterable[PyArrow], schema: PyArrow, first: int) -> list[PyArrow]:
+def of_each_set(asked: AskedRows, batches: Iterable[PyArrow], schema: PyArrow, first: int) -> list[PyArrow]:
     """The tables of each set, of the batches that answer `grouping_sets`; `first` is the place of the first.
 
     Raises
@@ -81,7 +83,7 @@ def of_each_set(asked: Asked, batches: Iterable[PyArrow], schema: PyArrow, first
     ]
 
 
-def _mark(asked: Asked, one: Sequence[int]) -> int:
+def _mark(asked: AskedRows, one: Sequence[int]) -> int:
     """What SETS has in the rows of a set: a bit for each column that is not in it."""
     if len(asked.sets) == 1:
         return 0
