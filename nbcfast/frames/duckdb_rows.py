@@ -81,7 +81,7 @@ class DuckDBRows(Engine):
             return None
         names = [column(place) for place in places]
         numbers = ", ".join(f"count(DISTINCT {name})" for name in names)
-        some = f"(SELECT {', '.join(names)} FROM {self._source} LIMIT {n_rows}) AS some"
+        some = f"(SELECT {', '.join(names)} FROM {self._source} LIMIT {n_rows}) AS looked_at"
         with self._read(f"SELECT {numbers} FROM {some}") as reader:
             return [answer[0].as_py() for answer in reader.read_all().columns]
 

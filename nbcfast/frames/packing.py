@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-MOST_TOGETHER = 4  # columns beside those that all groups have
+MOST_TOGETHER = 5  # columns beside those that all groups have
 MOST_CELLS = 1 << 14  # combinations of their values: what is fetched, and a hash table in the cache
 
 
 def packed(sizes: Sequence[int | None], *, beside: int = 1) -> list[list[int]]:
     """Groups of columns, each column in one: their values have few combinations together.
 
-    Of four columns at once an engine that copies a row for each group copies a quarter as many. Whatever the
+    Of five columns at once an engine that copies a row for each group copies a fifth as many. Whatever the
     groups are, the numbers that come of them are the same.
 
     Parameters
