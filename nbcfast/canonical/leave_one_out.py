@@ -23,10 +23,10 @@ STEPS = 60  # of a bisection: beyond, a float64 cannot tell its ends apart
 
 def rows_of(table: AnyTable, class_name: str | None, views: Viewset) -> PeopleRows:
     """The distinct rows of the table that the views count, in an order that is theirs and not the table's."""
+    names = [*views.attributes, *(() if class_name is None else (class_name,))]
+    table = table_of(table, "table", names)
     if class_name is None:
         raise ValueError("class_name must name the class column of the table, got None")
-    names = [*views.attributes, class_name]
-    table = table_of(table, "table", names)
     if table.n_rows == 0:
         raise ValueError("table: no rows")
     distinct, codes = table.select(names).collapse(), []

@@ -41,10 +41,10 @@ class TableRows(NamedTuple):
     @classmethod
     def of(cls, given: AnyTable, class_name: str | None, views: Viewset) -> TableRows:
         """The rows of a table that views count; ValueError if they count another one."""
-        if class_name is None:
-            raise ValueError("class_name must name the class column of the table, got None")
         expect_rows(given, "a ledger takes those that were added in their order: give a Table")
         table = table_of(given, "table")
+        if class_name is None:
+            raise ValueError("class_name must name the class column of the table, got None")
         codes = []
         for name, domain in (*views.domains.items(), (class_name, views.class_domain)):
             column = table.column(name)
