@@ -170,6 +170,11 @@ CALLS = {
         skyline.group_parts,
         lambda t, _: skyline.Groups.merge(skyline.group_parts(t, ["age"], "ill", memory_limit="1MiB")),
     ),
+    "statistics": (
+        "table",
+        skyline.statistics,
+        lambda t, _: skyline.statistics(t, ["age", "job"], "ill", [0, 1]),
+    ),
     "anonymize": ("table", skyline.anonymize, lambda t, _: on_disk(t)),
     "risk": (
         "table",

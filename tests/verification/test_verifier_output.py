@@ -15,6 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import polars as pl
 import pytest
 
 import nbcfast
@@ -33,7 +34,9 @@ from nbcfast._core.errors import NoColumnError
 from nbcfast._reading.hints import UnreadableError
 from nbcfast._wire.messages import printable
 from nbcfast.canonical.boxes.types import PairsBox
+from nbcfast.frames import Frame
 from nbcfast.ledger import Ledger
+from nbcfast.response import DisguisedFrame
 from nbcfast.streams import Window
 from nbcfast.templates import Template, disclose, violations
 
@@ -254,6 +257,9 @@ def printed_things(published, folder):
     ledger = Ledger(folder / "ledger")
     ledger.append(window.views, "0" * 64, window="week\u202e\u200b\ufeff\u2028\x9b")
     yield from (window, ledger, *ledger.lines)
+    frame = Frame(pl.DataFrame({JOB: [1], ILL: [2]}), weights=ILL)
+    told_by = response.KaryScheme("1/2", {JOB: [evil("cook"), evil("judge")]})
+    yield from (frame, DisguisedFrame(evil("a folder"), told_by, 1, frame))
     with pytest.raises(nbcfast.Infeasible) as refused:
         skyline.anonymize(table, [JOB], ILL, [(1, 0, 0, "1/2")])
     yield refused.value
