@@ -25,6 +25,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "thorough: takes long; run with HYPOTHESIS_PROFILE=thorough")
+    config.addinivalue_line("markers", "apart: many processes, or many folders; run with -m apart")
     # A shell makes deaf to Ctrl-C what it starts with "&", and nohup to hanging up: so would be the Pythons
     # that tests start.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -46,7 +47,12 @@ def pytest_sessionstart(session):
         )
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("markexpr"):
+        later = pytest.mark.skip(reason="in a job of its own: pytest -m apart")
+        for item in items:
+            if "apart" in item.keywords:
+                item.add_marker(later)
     if os.environ.get("HYPOTHESIS_PROFILE") == "thorough":
         return
     skip = pytest.mark.skip(reason="takes long: set HYPOTHESIS_PROFILE=thorough")

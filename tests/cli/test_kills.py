@@ -12,7 +12,10 @@ import pytest
 
 from nbcfast import cli
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals and forks of POSIX")
+pytestmark = [
+    pytest.mark.apart,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals and forks of POSIX"),
+]
 
 HERE = Path(__file__).resolve().parents[1] / "support"
 VERBS = [

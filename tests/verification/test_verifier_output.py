@@ -258,7 +258,7 @@ def printed_things(published, folder):
     ledger.append(window.views, "0" * 64, window="week\u202e\u200b\ufeff\u2028\x9b")
     yield from (window, ledger, *ledger.lines)
     frame = Frame(pl.DataFrame({JOB: [1], ILL: [2]}), weights=ILL)
-    told_by = response.KaryScheme("1/2", {JOB: [evil("cook"), evil("judge")]})
+    told_by = response.KaryScheme("4/5", {JOB: [evil("cook"), evil("judge")]})
     yield from (frame, DisguisedFrame(evil("a folder"), told_by, 1, frame))
     with pytest.raises(nbcfast.Infeasible) as refused:
         skyline.anonymize(table, [JOB], ILL, [(1, 0, 0, "1/2")])

@@ -33,6 +33,8 @@ from nbcfast.published.wire import strata_document
 
 # Most changes leave the answers as they are, and what is made again of these is the same.
 
+pytestmark = pytest.mark.apart
+
 FAST = 500
 THOROUGH = int(os.environ.get("NBCFAST_MUTANTS", "20000"))
 LONGEST = 60  # seconds of work for one mutant, which takes some milliseconds: what takes that long is a hang
