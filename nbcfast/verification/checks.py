@@ -26,9 +26,11 @@ from nbcfast._wire.strata_form import StrataDocument, checks_of_strata, of_strat
 from nbcfast._wire.table_csv import judge_parquet
 from nbcfast._wire.table_form import TableForm
 from nbcfast.closeness.reached import statement11
+from nbcfast.domains import Menu
 from nbcfast.frames import Frame
 from nbcfast.mondrian.partition import Partition
 from nbcfast.policies import AnyPolicy, Policy, shown_rules
+from nbcfast.policies.menu_choices import chosen_in
 from nbcfast.published.base import Published
 from nbcfast.published.limits import bits, lambda_kept, odds_kept
 from nbcfast.published.release import Release
@@ -96,7 +98,8 @@ def verify(
     menu : mapping, or path of a JSON file, optional
         The menu that the domain of a release was chosen from: also check that it is the menu that the
         certificate names, and that the domain is that option of it for every attribute. Files of hierarchies
-        are looked for beside the file, of a mapping in the current folder.
+        are looked for beside the file, of a mapping in the current folder. The rows of `against` are put into
+        its sets, of which nothing else says what is in them.
     policy : Policy, mapping, or path of a TOML file, optional
         See `nbcfast.policies`: also check that the certificate of a release names it, and that what the file
         by itself shows of its demands is kept. Everything else is looked at by `nbcfast.gate`.
@@ -165,8 +168,8 @@ def verify(
         known = None if isinstance(error, TooLong) else False
         return Verification(where, (Check("file", known, brief(str(error))),))
     _expect_owner(document, against is not None, for_the_owner)
-    names = _compared(strata if isinstance(document, StrataDocument) else release, class_name)
-    against = against if isinstance(against, Viewset) else _fetched(against, names)
+    made = strata if isinstance(document, StrataDocument) else release
+    against = against if isinstance(against, Viewset) else _rows(against, made, class_name, menu)
     if isinstance(document, StrataDocument):
         rows = _rows_alone(against, tuples)
         found = _strata(document, strata, rows, class_name, progress)
@@ -215,11 +218,25 @@ def _fetched(given: Table | Frame | None, names: Container[str | None]) -> Table
     return given.weighted([name for name in given.names if name in names])
 
 
-def _compared(published: Release | StratifiedRelease, class_name: str | None) -> set[str | None]:
-    """The columns of private rows that a release is compared with."""
-    if isinstance(published, StratifiedRelease):
-        return {*published.columns.attributes, published.by, class_name or published.class_name}
-    return {*published.views.attributes, class_name or published.class_name}
+def _rows(
+    given: Table | Frame | None,
+    published: Release | StratifiedRelease,
+    class_name: str | None,
+    menu: Mapping[str, object] | str | os.PathLike[str] | None,
+) -> Table | None:
+    """The private rows that a release is compared with, in the sets that a menu says what is in."""
+    named, first = class_name or published.class_name, published
+    names: set[str | None] = {named}
+    if isinstance(first, StratifiedRelease):
+        names.add(first.by)
+        first = first.first
+    rows = _fetched(given, {*names, *first.views.attributes})
+    if rows is None or menu is None:
+        return rows
+    try:
+        return chosen_in(Menu.read(menu, named), first).applied(rows, every=False)
+    except ValueError:  # it is another menu, or other rows, which the checks will say
+        return rows
 
 
 def _policed(policy: Policy | None, published: Release | StratifiedRelease | None) -> Judged:
