@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from itertools import pairwise
 
-from nbcfast.domains import Declared, Option
+from nbcfast.domains import Declared
 from nbcfast.exports.strata_points import StrataPoints
-from nbcfast.published.placing import Placing, option_of
+from nbcfast.published.opened_sets import Rows, is_of_dates, opened, opened_points
+from nbcfast.published.placing import Placing
 from nbcfast.published.points_table import PointsTable
 from nbcfast.published.release import Release
 from nbcfast.published.strata import StratifiedRelease
 from nbcfast.table.domain import Domain
-from nbcfast.table.values import Interval, Value
-
-Rows = tuple[tuple[int, ...], ...]
-Attribute = tuple[str, tuple[Value, ...], Rows]
+from nbcfast.table.values import Value
 
 
 def of_raw_values(rule: PointsTable | StrataPoints, declared: Declared) -> PointsTable | StrataPoints:
@@ -45,8 +42,7 @@ def of_raw_values(rule: PointsTable | StrataPoints, declared: Declared) -> Point
     (('job', (1, 2, 3), ((0,), (0,), (1,))),)
     """
     if isinstance(rule, PointsTable):
-        attributes = tuple(opened(each, declared) for each in rule.attributes)
-        return PointsTable(rule.classes, attributes, rule.threshold, rule.constants)
+        return opened_points(rule, declared)
     places: Rows = tuple((place,) for place in range(len(rule.values)))
     _, values, rows = opened((rule.by, rule.values, places), declared)
     each = [of_raw_values(points, declared) for points in rule.points]
@@ -107,7 +103,7 @@ def bins_of_dates(
     found = []
     for name, domain in _published_values(release).items():
         by_ends = Placing(Domain.of(domain, in_order=False)).dates is not None
-        named = name in known and _of_dates(known[name])
+        named = name in known and is_of_dates(known[name])
         if (by_ends and not taken) or (named and not by_ends):
             found.append(name)
     return tuple(found)
@@ -118,40 +114,3 @@ def _published_values(release: Release | StratifiedRelease) -> dict[str, tuple[V
     views = (release if isinstance(release, Release) else release.first).views
     by = {} if isinstance(release, Release) else {release.by: tuple(release.domain.values)}
     return by | {name: tuple(views.domain(name)) for name in views.attributes}
-
-
-def _of_dates(option: Option) -> bool:
-    edges = option.entry.get("edges")
-    return isinstance(edges, list) and any(isinstance(edge, str) for edge in edges)
-
-
-def opened(attribute: Attribute, declared: Declared) -> Attribute:
-    """An attribute with raw values for the names of sets and bins."""
-    name, values, rows = attribute
-    option = option_of(name, values, declared)
-    if option is None:
-        return attribute
-    where = f"{declared.place(name)}: column {name!r}"
-    points = dict(zip(values, rows, strict=True))
-    found = [(raw, points[value]) for raw, value in _raw_of(option, where) if value in points]
-    domain = Domain.of([raw for raw, _ in found], where=where, in_order=False)
-    by_place = {domain.index[raw]: row for raw, row in found}
-    return name, domain.values, tuple(by_place[place] for place in range(len(domain)))
-
-
-def _raw_of(option: Option, where: str) -> list[tuple[Value, Value]]:
-    """Raw values, each with that which it is put into."""
-    entry = option.entry
-    groups, edges, labels = entry.get("groups"), entry.get("edges"), entry.get("labels")
-    if isinstance(groups, dict):
-        if "other" in entry:
-            raise ValueError(
-                f"{where}: {entry['other']!r} takes every value that is not listed, and files give no class "
-                "to values that they do not know: list them, or put rows into the sets before"
-            )
-        return [(raw, group) for group, raws in groups.items() for raw in raws]
-    if isinstance(edges, list) and isinstance(labels, list) and not _of_dates(option):
-        bins = [Interval(low, high) for low, high in pairwise(edges)]
-        null: list[tuple[Value, Value]] = [(None, None)] if "null" in entry else []
-        return [*zip(bins, labels, strict=True), *null]
-    return [(value, value) for value in option.domain_values]

@@ -12,8 +12,10 @@ from nbcfast._core.files import written
 from nbcfast._core.sql_text import Dialect
 from nbcfast._core.untyped import Document
 from nbcfast._markup.fragments import fragment
+from nbcfast.domains import Declarations, Declared, declared
 from nbcfast.published.dataset import csv_field
 from nbcfast.published.formulas import STARTS, inert
+from nbcfast.published.opened_sets import opened_points
 from nbcfast.published.placing import Placing
 from nbcfast.published.points_picture import draw
 from nbcfast.published.points_pieces import rule_pieces
@@ -191,7 +193,14 @@ class PointsTable:
         rows.append([*texts, "", rule, *map(str, last)])
         return "".join(",".join(map(csv_field, row)) + "\n" for row in rows)
 
-    def sql(self, dialect: Dialect, *, unseen: Unseen = "error", table: str | None = None) -> str:
+    def sql(
+        self,
+        dialect: Dialect,
+        *,
+        unseen: Unseen = "error",
+        table: str | None = None,
+        domains: Declarations | Declared | None = None,
+    ) -> str:
         """One expression of SQL for the class of a row, by its columns: what `decide` says of its values.
 
         It stands in a list of columns: ``SELECT *, <expression> AS "diagnosis" FROM ..``, or
@@ -208,6 +217,9 @@ class PointsTable:
         table : str, optional
             An alias of the table, which then stands before each column. SQLite takes a name in double quotes
             that is no column for a text, and with an alias it does not.
+        domains : Declared, mapping, or path of a JSON file, optional
+            What the release was published with, as for `Release.predict`: columns then hold raw values, and
+            those in sets, and in bins that have names, are found there. Bins without names need none.
 
         Returns
         -------
@@ -218,7 +230,8 @@ class PointsTable:
         ------
         ValueError
             If "ansi" is to stop a query, a class is null, a value is suppressed, totals have more than 61
-            bits, or SQL cannot have a name or a text, or takes two names for one.
+            bits, or SQL cannot have a name or a text, or takes two names for one; if `domains` are others
+            than were published, or have a set of all values that are not listed.
 
         Notes
         -----
@@ -233,9 +246,9 @@ class PointsTable:
         column must not have one that ignores case or blanks. An integer that its column may have rounded, as
         a float of 32 bits does from 2^24 on, has no class with "ansi".
 
-        Names of sets and bins of dates are texts: rows have to be put into them before. Where a release
-        keeps its answers on a public list only, points decide the rest of the domain in their own way, and
-        those of `nbcfast.exports.points_of` as `Release.predict` does.
+        Bins of dates are texts, and so are names of sets without `domains`: rows have to be put into them
+        before. Where a release keeps its answers on a public list only, points decide the rest of the domain
+        in their own way, and those of `nbcfast.exports.points_of` as `Release.predict` does.
 
         Examples
         --------
@@ -252,7 +265,8 @@ class PointsTable:
            END
            AS "points") AS "scored")
         """
-        return class_of(self, dialect, unseen, table)
+        points = self if domains is None else opened_points(self, declared(domains))
+        return class_of(points, dialect, unseen, table)
 
     def plot(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """A picture: a panel for each attribute with a bar for each value, all panels on one scale.

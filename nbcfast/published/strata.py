@@ -24,7 +24,7 @@ from nbcfast._reading.source import AnyTable
 from nbcfast._wire.strata_form import MOST_STRATA, of_strata, strata_notes, strata_warnings
 from nbcfast._wire.typed_values import label
 from nbcfast._wire.typed_values import value as typed_value
-from nbcfast.domains import Declarations, Declared
+from nbcfast.domains import Declarations, Declared, declared
 from nbcfast.published.base import Published
 from nbcfast.published.certificate import Certificate
 from nbcfast.published.dataset import (
@@ -38,6 +38,7 @@ from nbcfast.published.dataset import (
     write_blocks,
 )
 from nbcfast.published.exported import Exportable
+from nbcfast.published.opened_sets import opened, opened_points
 from nbcfast.published.points_sql import Unseen, class_by
 from nbcfast.published.raw_rows import Answering, predict, predict_batches, predict_proba
 from nbcfast.published.release import Release
@@ -367,7 +368,14 @@ class StratifiedRelease(HasReadOnlyMappings, Exportable, Published):
         views = [release.views for release in self.strata.values()]
         return Answering(views, self.domains, self.by, domains, words)
 
-    def sql(self, dialect: Dialect, *, unseen: Unseen = "error", table: str | None = None) -> str:
+    def sql(
+        self,
+        dialect: Dialect,
+        *,
+        unseen: Unseen = "error",
+        table: str | None = None,
+        domains: Declarations | Declared | None = None,
+    ) -> str:
         """One expression of SQL for the class of a row: the value of the column selects the points.
 
         Parameters, result and errors are those of `PointsTable.sql`. It is as long as the points of all
@@ -385,6 +393,12 @@ class StratifiedRelease(HasReadOnlyMappings, Exportable, Published):
         [('no',)]
         """
         points = {value: release.scorecard() for value, release in self.strata.items()}
+        if domains is not None:
+            known = declared(domains)
+            places = tuple((place,) for place in range(len(points)))
+            _, raw, of_raw = opened((self.by, tuple(points), places), known)
+            each = [opened_points(one, known) for one in points.values()]
+            points = {value: each[place] for value, (place,) in zip(raw, of_raw, strict=True)}
         return class_by(self.by, points, dialect, unseen, table)
 
     def save(

@@ -1,6 +1,7 @@
 """A points table as an expression of SQL: DuckDB and SQLite decide every row as the release does."""
 
 import math
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -332,3 +333,64 @@ def test_points_of_a_release_that_is_not_canonical():
     texts = [points_of(made).sql("duckdb", unseen="null"), points_of(made).sql("ansi", unseen="null")]
     for found in by_duckdb(texts, rows, dict.fromkeys(rows, "VARCHAR")):
         assert found == expected(made, rows)
+
+
+class TestRawValues:
+    """Releases whose values are names of sets, asked of rows that have what is in them."""
+
+    DOMAINS: ClassVar = {
+        "job": {"groups": {"at a desk": ["clerk", "judge"], "it's elsewhere": ["cook"]}},
+        "age": {"edges": [None, 30, None], "labels": ["young", "old"], "null": True},
+        "zone": {"edges": [0, 2, 4]},
+    }
+
+    def rows(self):
+        rng = np.random.default_rng(5)
+        jobs, ages = ["clerk", "judge", "cook"], [17, 29, 30, 61, None]
+        return {
+            "job": [jobs[i] for i in rng.integers(0, 3, 300)],
+            "age": [ages[i] for i in rng.integers(0, 5, 300)],
+            "zone": rng.integers(0, 4, 300).tolist(),
+            "ill": np.where(rng.random(300) < 0.4, "yes", "no").tolist(),
+            "sex": rng.choice(["f", "m"], 300).tolist(),
+        }
+
+    def made(self, **how):
+        return nbcfast.publish(
+            self.rows(), "ill", 8, domains=self.DOMAINS | {"sex": ["f", "m"]}, accept_answers=True, **how
+        ).release
+
+    def test_they_are_decided_as_predict_decides_them(self):
+        release, rows = self.made(), nbcfast.Table(self.rows())
+        duckdb = pytest.importorskip("duckdb")
+        arrow = rows.to_arrow()  # DuckDB finds it by its name
+        domains = self.DOMAINS | {"sex": ["f", "m"]}
+        text = release.scorecard().sql("duckdb", domains=domains)
+        found = [label for (label,) in duckdb.sql(f"SELECT {text} FROM arrow").fetchall()]
+        assert found == release.predict(rows, domains=domains).tolist()
+        assert arrow.num_rows == len(found)
+        with pytest.raises(duckdb.Error, match=r"job: value .* is not published"):
+            duckdb.sql(f"SELECT {release.scorecard().sql('duckdb')} FROM arrow").fetchall()
+
+    def test_so_they_are_by_strata(self):
+        duckdb = pytest.importorskip("duckdb")
+        release, rows = self.made(by="sex"), nbcfast.Table(self.rows())
+        arrow = rows.to_arrow()
+        domains = self.DOMAINS | {"sex": ["f", "m"]}
+        text = release.sql("duckdb", domains=domains)
+        found = [label for (label,) in duckdb.sql(f"SELECT {text} FROM arrow").fetchall()]
+        assert found == release.predict(rows, domains=domains).tolist()
+        assert arrow.num_rows == len(found)
+
+    def test_a_set_of_all_that_is_not_listed_has_no_text(self):
+        domains = {"job": {"groups": {"a desk": ["clerk"]}, "other": "elsewhere"}}
+        release = nbcfast.publish(
+            nbcfast.Table(self.rows()).drop_nulls(),
+            "ill",
+            8,
+            columns=["job"],
+            domains=domains,
+            accept_answers=True,
+        ).release
+        with pytest.raises(ValueError, match="'elsewhere' takes every value that is not listed"):
+            release.scorecard().sql("duckdb", domains=domains)
