@@ -17,6 +17,7 @@ from nbcfast.associations.streamed_views import read
 from nbcfast.frames import Frame
 from nbcfast.table import Domain, Table
 from nbcfast.table.arrays import is_arrow
+from nbcfast.table.elsewhere import engine_of
 from nbcfast.table.encode import recode
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ def are_tables(table: object) -> bool:
     first = table[0]
     if isinstance(first, Mapping):  # a record has plain values where a table has columns
         return all(isinstance(one, Iterable) and not isinstance(one, (str, bytes)) for one in first.values())
+    if engine_of(first) is not None:  # and be it one that is refused by its name
+        return True
     return isinstance(first, Table | Frame | Iterator) or is_arrow(first) or is_path(first)
 
 

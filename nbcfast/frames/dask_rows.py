@@ -51,9 +51,11 @@ class DaskRows(WorkerEngine):
     def collated(self, places: Sequence[int]) -> list[int]:
         return []  # texts are equal letter by letter
 
-    def n_values(self, places: Sequence[int], n_rows: int) -> list[int] | None:
+    def n_values(self, places: Sequence[int], n_rows: int | None) -> list[int] | None:
         import dask
 
+        if n_rows is None:  # of parts, whose values would have to be put together
+            return None
         looked_at = dask.delayed(_n_values, pure=False)
         for part in self.chosen(places).to_delayed()[:LOOKED_INTO]:
             found: list[int] | None = looked_at(part, n_rows).compute()

@@ -76,12 +76,13 @@ class DuckDBRows(Engine):
             found = reader.read_all()
         return [place for place, answer in zip(texts, found.columns, strict=True) if answer[0].as_py()]
 
-    def n_values(self, places: Sequence[int], n_rows: int) -> list[int] | None:
+    def n_values(self, places: Sequence[int], n_rows: int | None) -> list[int] | None:
         if not self._steps or self._steps & ONCE:
             return None
         names = [column(place) for place in places]
         numbers = ", ".join(f"approx_count_distinct({name})" for name in names)
-        some = f"(SELECT {', '.join(names)} FROM {self._source} LIMIT {n_rows}) AS looked_at"
+        most = "" if n_rows is None else f" LIMIT {n_rows}"
+        some = f"(SELECT {', '.join(names)} FROM {self._source}{most}) AS looked_at"
         with self._read(f"SELECT {numbers} FROM {some}") as reader:
             return [answer[0].as_py() for answer in reader.read_all().columns]
 

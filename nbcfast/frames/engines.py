@@ -129,10 +129,12 @@ class Engine(ABC):
         """Which of these columns have texts that the engine takes for equal though they are not."""
 
     @abstractmethod
-    def n_values(self, places: Sequence[int], n_rows: int) -> list[int] | None:
-        """About how many values each column has in some rows that are quickly had, counted by the engine.
+    def n_values(self, places: Sequence[int], n_rows: int | None) -> list[int] | None:
+        """About how many values each column has, counted by the engine.
 
-        None where there are no such rows, or it is not sure that they can be read once more.
+        That is in some rows that are quickly had, or, with None for their number, in all.
+
+        None where there are no such rows, it is not sure that they can be read once more, or it takes long.
         """
 
     @abstractmethod

@@ -257,11 +257,18 @@ class Frame:
             )
         self._checked.update(new)
 
-    def packs(self, names: Sequence[str], beside: Sequence[str]) -> list[Table]:
+    def packs(
+        self, names: Sequence[str], beside: Sequence[str], *, most_values: int | None = None
+    ) -> list[Table]:
         """Tables in which each of these columns stands once, with all of `beside`, for `count` to add up.
 
         Columns are put together by declared domains, or by how many values the first rows have: that
         decides what it costs, and nothing of what is found.
+
+        Raises
+        ------
+        ValueError
+            As of `tables`, and where a column has many more values than `most_values`: it is not fetched.
 
         Examples
         --------
@@ -271,6 +278,8 @@ class Frame:
         [('a', 'b', 'c')]
         """
         sizes = self._sizes([*names, *beside])
+        if most_values is not None:
+            self._expect_values([name for name, size in sizes.items() if size is None], most_values)
         cells = 1
         for name in beside:
             cells *= sizes[name] or FEW
@@ -285,6 +294,16 @@ class Frame:
             except TooManyRowsError:  # the first rows had few of the values
                 sets = [[name, *beside] for name in names]
         return self.tables(sets)
+
+    def _expect_values(self, names: Sequence[str], most: int) -> None:
+        """Refuse columns with many more values than that, which would be fetched to be refused."""
+        found = self._engine.n_values([self._place(name) for name in names], None) if names else None
+        for name, n_values in zip(names, found or (), strict=found is not None):
+            if n_values > most + most // 4:  # it is about so many
+                raise ValueError(
+                    f"column {name!r} has about {number_text(n_values)} values, expected at most "
+                    f"{number_text(most)}: leave it out, or put it into bins in the engine"
+                )
 
     def in_tasks(
         self,

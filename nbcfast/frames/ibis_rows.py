@@ -70,7 +70,7 @@ class IbisRows(Engine):
         (answers,) = none.aggregate(**tests).to_pyarrow().to_pylist()
         return [place for place in texts if answers[column(place)]]
 
-    def n_values(self, places: Sequence[int], n_rows: int) -> list[int]:
+    def n_values(self, places: Sequence[int], n_rows: int | None) -> list[int]:
         some = self._chosen(places).limit(n_rows)
         names = [column(place) for place in places]
         (found,) = some.aggregate(**{name: some[name].nunique() for name in names}).to_pyarrow().to_pylist()

@@ -43,9 +43,12 @@ class PolarsRows(Engine):
     def collated(self, places: Sequence[int]) -> list[int]:
         return []  # texts are equal letter by letter
 
-    def n_values(self, places: Sequence[int], n_rows: int) -> list[int]:
-        some = self._chosen(places).head(n_rows).select(self._polars.all().n_unique()).collect()
-        return list(some.row(0))
+    def n_values(self, places: Sequence[int], n_rows: int | None) -> list[int]:
+        some = self._chosen(places)
+        if n_rows is not None:
+            some = some.head(n_rows)
+        (found,) = self._collected([some.select(self._polars.all().n_unique())])
+        return list(found.row(0))
 
     def _chosen(self, places: Sequence[int]) -> Polars:
         return self._frame.select([self._cleaned(place).alias(column(place)) for place in places])

@@ -55,9 +55,11 @@ class SparkRows(WorkerEngine):
     def collated(self, places: Sequence[int]) -> list[int]:
         return [place for place in places if getattr(self._types[place], "collation", BINARY) != BINARY]
 
-    def n_values(self, places: Sequence[int], n_rows: int) -> list[int]:
+    def n_values(self, places: Sequence[int], n_rows: int | None) -> list[int]:
         names = [column(place) for place in places]
-        some = self.frame.select(*names).limit(n_rows)
+        some = self.frame.select(*names)
+        if n_rows is not None:
+            some = some.limit(n_rows)
         (found,) = some.selectExpr(*(f"approx_count_distinct({name})" for name in names)).collect()
         return list(found)
 

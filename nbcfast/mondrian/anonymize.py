@@ -14,6 +14,7 @@ from nbcfast._core.numbers import Numeral
 from nbcfast._core.threads import n_threads
 from nbcfast._partition import Scratch
 from nbcfast._reading.source import AnyTable, is_path, table_from
+from nbcfast.frames import Frame
 from nbcfast.groups.measures import check_natural
 from nbcfast.groups.scanning import MOST_PEOPLE
 from nbcfast.mondrian.demands import Demands, Distance, refuse
@@ -176,7 +177,8 @@ def anonymize(
         ("csv", csv),
     ):
         if value is not None:
-            raise ValueError(f"{name}: only for the path of a file, got {value!r} with a table in memory")
+            what = "a Frame" if isinstance(table, Frame) else "a table in memory"
+            raise ValueError(f"{name}: only for the path of a file, got {value!r} with {what}")
     needed = [*task.names, task.sensitive, *(() if task.target is None else (task.target,))]
     return _in_memory(table_from(table, columns=dict.fromkeys(needed)), task, threads, progress)
 

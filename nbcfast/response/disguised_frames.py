@@ -132,7 +132,9 @@ def disguise_frame(frame: Frame, scheme: AnyScheme, path: str | os.PathLike[str]
     (1000, ('ill',), 1000)
     """
     if not isinstance(frame, Frame):
-        raise TypeError(f"frame must be a Frame of PySpark or Dask, got {type(frame).__name__}")
+        raise TypeError(
+            f"frame must be a nbcfast.frames.Frame(..) of PySpark or Dask, got {type(frame).__name__}"
+        )
     if not isinstance(scheme, AnyScheme):
         raise TypeError(f"scheme must be a Scheme or a KaryScheme, got {type(scheme).__name__}")
     if not frame.has_workers:

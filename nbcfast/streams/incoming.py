@@ -66,7 +66,8 @@ def incoming(
             expect_rows(table, "blocks of so many rows take them in their order: name a column of times")
         if table.weights != weights:
             raise ValueError(
-                f"table: expected a Frame with the weights of the window, {weights!r}, got {table.weights!r}"
+                f"table: expected Frame(.., weights={weights!r}), as the window was told, got one with "
+                f"weights={table.weights!r}"
             )
         table = table.weighted(wanted)
     source = batches_from(table, weights=None if isinstance(table, Table) else weights)

@@ -198,7 +198,7 @@ def _count_frame(
     labels = classes if classes is None else list(classes)
     parts = [
         _count_table(table, class_name, None, labels, _of(given, table), max_values, threads, None)
-        for table in frame.packs(names, [class_name])
+        for table in frame.packs(names, [class_name], most_values=max_values)
     ]
     counts = {name: array for part in parts for name, array in part.counts.items()}
     domains = {name: domain for part in parts for name, domain in part.domains.items()}

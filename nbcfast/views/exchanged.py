@@ -127,7 +127,8 @@ def _json_noise(noise: Noise) -> Document:
 def parts_of_bytes(data: object) -> AllParts:
     """The parts of the viewset that these bytes are."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise TypeError(f"data must be bytes, got {type(data).__name__}")
+        read = ": give what the file holds, Path(..).read_bytes()" if isinstance(data, str) else ""
+        raise TypeError(f"data must be bytes, got {type(data).__name__}{read}")
     try:
         return _parts(_document(bytes(data)))
     except RecursionError:

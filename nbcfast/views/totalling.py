@@ -63,7 +63,8 @@ def total(parts: Iterable[Viewset | None], *, empty: Empty = "error") -> Viewset
         if part is None:
             continue
         if not isinstance(part, Viewset):
-            raise TypeError(f"parts: expected Viewsets or None, got {type(part).__name__}")
+            read = ": Viewset.from_bytes reads them" if isinstance(part, bytes) else ""
+            raise TypeError(f"parts: expected Viewsets or None, got {type(part).__name__}{read}")
         size, views = 1, part
         while sums and sums[-1][0] == size:
             size, views = 2 * size, sums.pop()[1] + views

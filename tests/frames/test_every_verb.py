@@ -394,5 +394,8 @@ def test_blocks_of_so_many_rows_are_none_of_a_frame():
     with pytest.raises(TypeError, match="blocks of so many rows take them in their order"):
         window.add(Frame(pl.LazyFrame(ROWS)))
     weighted = streams.Window("ill", DAYS, by="day", width="7 days", attributes=["job", "zone"], weights="n")
-    with pytest.raises(ValueError, match="a Frame with the weights of the window, 'n', got None"):
+    with pytest.raises(
+        ValueError,
+        match=r"expected Frame\(\.\., weights='n'\), .* got one with weights=None",
+    ):
         weighted.add(Frame(pl.LazyFrame(ROWS)))

@@ -68,7 +68,7 @@ def test_values_that_are_many_are_counted_one_column_at_a_time(engine):
         {"x": list(range(n_rows)), "y": [0, 1] * (n_rows // 2), "c": ["u", "v", "v"] * (n_rows // 3)}
     )
     assert engine.frame(rows).counts("c") == nbcfast.count(Table(rows), "c")
-    with pytest.raises(ValueError, match="column 'x' has 12000 values, expected at most 100"):
+    with pytest.raises(ValueError, match=r"column 'x' has (about )?1[\d,]+ values, expected at most 100"):
         nbcfast.count(engine.frame(rows), "c", max_values=100)
 
 
@@ -130,3 +130,24 @@ def test_any_number_of_rows_may_be_allowed(engine, most):
 def test_most_rows_is_a_number_of_rows(engine, most, error):
     with pytest.raises(error, match="most_rows must be "):
         engine.frame(wide(1), most_rows=most)
+
+
+def far_too_many(engine, n_rows=100_000):
+    """A frame with a number for each row; of an Arrow table DuckDB does not read the rows twice."""
+    if engine.name == "duckdb":
+        rows = f"SELECT range AS x, range % 2 AS y, 'u' AS c FROM range({n_rows})"
+        return Frame(pytest.importorskip("duckdb").sql(rows))
+    return engine.frame(
+        pa.table({"x": list(range(n_rows)), "y": [0, 1] * (n_rows // 2), "c": ["u"] * n_rows})
+    )
+
+
+def test_a_column_of_far_too_many_values_is_refused_before_it_is_fetched(engine, monkeypatch):
+    if engine.name == "dask":
+        pytest.skip("values of its parts would have to be put together to be counted")
+    frame = far_too_many(engine)
+    monkeypatch.setattr(Frame, "_fetched", None)  # to be called would be another error
+    with pytest.raises(
+        ValueError, match=r"column 'x' has about [\d,]+ values, expected at most [\d,]+: leave"
+    ):
+        nbcfast.count(frame, "c")
