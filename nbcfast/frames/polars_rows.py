@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import re
 from collections.abc import Iterator, Sequence
 
 from nbcfast._core.untyped import Polars, PyArrow
@@ -22,6 +23,8 @@ from nbcfast.frames.engines import (
 )
 
 MOST_HEAD = (1 << 32) - 1  # rows: Polars has no longer frames, but in a build of its own
+# What a plan says of coins, which each query of one plan would throw for itself.
+DRAWN = re.compile(r"\.(shuffle|sample)\(")
 
 
 class PolarsRows(Engine):
@@ -71,6 +74,8 @@ class PolarsRows(Engine):
                 weight.cast(pl.Float64).sum().alias(ABOUT),
             ]
         chosen = self._chosen(asked.columns)
+        if len(asked.sets) > 1 and DRAWN.search(self._frame.explain(optimized=False)):
+            chosen = chosen.cache()  # all of them read one drawing, in the memory of these columns
         queries = [
             chosen.group_by([column(place) for place in one])
             .agg(numbers)
