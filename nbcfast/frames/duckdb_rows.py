@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -32,12 +33,32 @@ class DuckDBRows(Engine):
     def __init__(self, relation: PyArrow) -> None:
         self._relation = relation
         self.names = tuple(relation.columns)
+        self._columns = self._columns_now()
         # By their places: DuckDB takes "Age" and "age" for one name, and a dot for a part of a struct.
         listed = ", ".join(map(column, range(len(self.names))))
         self._source = f"{ROWS_NAME} AS given({listed})"
 
     def _read(self, query: str) -> PyArrow:
         return load_pyarrow().RecordBatchReader.from_stream(self._relation.query(ROWS_NAME, query))
+
+    def _columns_now(self) -> list[tuple[str, str]]:
+        """Names and types, as a query on the relation finds them."""
+        now = self._relation.query(ROWS_NAME, f"SELECT * FROM {ROWS_NAME} LIMIT 0")
+        return list(zip(now.columns, map(str, now.types), strict=True))
+
+    def _expect_same_columns(self) -> None:
+        """Refuse a relation whose table or file was replaced: it is read anew, by the places of columns."""
+        now = self._columns_now()
+        if now == self._columns:
+            return
+        pairs = itertools.zip_longest(self._columns, now)
+        before, after = next((before, after) for before, after in pairs if before != after)
+        name = (before or after)[0]
+        was, is_ = (" ".join((repr(one[0]), one[1])) if one else "nothing" for one in (before, after))
+        raise ValueError(
+            f"column {name!r}: the columns of {self.kind} have changed since the Frame was made: expected "
+            f"{was}, got {is_}"
+        )
 
     @functools.cached_property
     def _schema(self) -> PyArrow:
@@ -111,6 +132,7 @@ class DuckDBRows(Engine):
         return f"CASE WHEN NOT isnan({name}) THEN CAST({name} AS DOUBLE) + 0e0 END"
 
     def grouped(self, asked: AskedRows) -> list[PyArrow]:
+        self._expect_same_columns()
         numbers = [f"count(*) AS {NUMBER}"]
         if asked.weights is not None:
             weight = column(asked.weights)

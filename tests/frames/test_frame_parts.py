@@ -257,3 +257,25 @@ def test_all_answers_of_polars_are_of_one_drawing(engine, way):
     for _ in range(8):
         one, other = Frame(frame).tables([["a"], ["b"]])
         assert one.weights.tolist() == other.weights.tolist()
+
+
+@pytest.mark.parametrize("engine", ["duckdb"], indirect=True)
+@pytest.mark.parametrize(
+    ("after", "name"),
+    [
+        ("2 AS b, 1 AS a", "a"),
+        ("1 AS a, 2.5::DOUBLE AS b", "b"),
+        ("1 AS a, 2 AS b, 3 AS d", "d"),
+        ("1 AS a, 2 AS B", "b"),
+    ],
+)
+def test_columns_of_duckdb_that_have_changed_are_refused(engine, after, name):
+    engine.connection.execute("CREATE OR REPLACE TABLE replaced AS SELECT 1 AS a, 2 AS b")
+    frame = Frame(engine.connection.table("replaced"))
+    assert frame.weighted(["a"]).domain("a") == (1,)
+    engine.connection.execute(f"CREATE OR REPLACE TABLE replaced AS SELECT {after}")
+    message = (
+        rf"^column '{name}': the columns of a relation of DuckDB have changed since .*: expected .*, got"
+    )
+    with pytest.raises(ValueError, match=message):
+        frame.weighted(["a"])
