@@ -23,6 +23,7 @@ from nbcfast.frames.engines import (
 )
 
 MOST_HEAD = (1 << 32) - 1  # rows: Polars has no longer frames, but in a build of its own
+ONCE = "PYTHON SCAN"  # of a generator, perhaps, whose rows come a single time
 # What a plan says of coins, which each query of one plan would throw for itself.
 DRAWN = re.compile(r"\.(shuffle|sample)\(")
 
@@ -46,7 +47,9 @@ class PolarsRows(Engine):
     def collated(self, places: Sequence[int]) -> list[int]:
         return []  # texts are equal letter by letter
 
-    def n_values(self, places: Sequence[int], n_rows: int) -> list[int]:
+    def n_values(self, places: Sequence[int], n_rows: int) -> list[int] | None:
+        if ONCE in self._frame.explain(optimized=False):
+            return None
         some = self._chosen(places).head(n_rows).select(self._polars.all().n_unique()).collect()
         return list(some.row(0))
 

@@ -279,3 +279,21 @@ def test_columns_of_duckdb_that_have_changed_are_refused(engine, after, name):
     )
     with pytest.raises(ValueError, match=message):
         frame.weighted(["a"])
+
+
+@pytest.mark.parametrize("engine", ["polars-lazy"], indirect=True)
+def test_rows_of_python_in_polars_are_not_looked_at_before_they_are_counted(engine):
+    """A generator may give each row once: what was looked at would be missing."""
+    import polars as pl
+    from polars.io.plugins import register_io_source
+
+    part = pl.DataFrame({"a": [0, 1] * 5_000, "b": [0, 1] * 5_000, "c": ["x"] * 10_000})
+    parts = iter([part] * 10)
+
+    def source(with_columns, predicate, n_rows, batch_size):
+        for rows in parts:
+            yield rows if with_columns is None else rows.select(with_columns)
+
+    frame = Frame(register_io_source(source, schema=part.schema))
+    with pytest.raises(ValueError, match="a frame of Polars has changed while it was counted"):
+        frame.counts("c")
