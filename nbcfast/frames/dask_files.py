@@ -20,7 +20,8 @@ def written_parts(frame: Dask, schema: PyArrow, mapped: Mapped) -> list[str]:
     """The files of Parquet that are written of the partitions, in a folder that has taken its name.
 
     Until then its name starts with a dot and ends in ``.part``. Files are written on the workers, and counted
-    here: both have to see the folder.
+    here: both have to see the folder. What a worker left that was killed while it wrote has other answers of
+    the same people, and never was in it.
     """
     import dask
     from pyarrow import parquet
@@ -33,15 +34,17 @@ def written_parts(frame: Dask, schema: PyArrow, mapped: Mapped) -> list[str]:
     _expect_nothing(target)
     folder, name = os.path.split(target)
     own = os.path.join(folder, f".{name}.{uuid.uuid4().hex}.part")
-    os.mkdir(own)
+    trials = f"{own}.trials"
     try:
+        os.mkdir(own)
+        os.mkdir(trials)
         counted, write = dask.delayed(len, pure=False), dask.delayed(_write, pure=False)
         types = _types(schema, mapped)
         parts = frame.to_delayed()
         files = [os.path.join(own, f"part-{number:06d}.parquet") for number in range(len(parts))]
         answers = dask.compute(
             [counted(part) for part in parts],
-            [write(part, mapped.work, types, file) for part, file in zip(parts, files, strict=True)],
+            [write(part, mapped.work, types, file, trials) for part, file in zip(parts, files, strict=True)],
         )
         missing = [file for file in files if not os.path.exists(file)]
         if missing:
@@ -57,6 +60,8 @@ def written_parts(frame: Dask, schema: PyArrow, mapped: Mapped) -> list[str]:
     except BaseException:
         shutil.rmtree(own, ignore_errors=True)
         raise
+    finally:
+        shutil.rmtree(trials, ignore_errors=True)
     return [os.path.join(target, os.path.basename(file)) for file in files]
 
 
@@ -86,7 +91,11 @@ def _types(schema: PyArrow, mapped: Mapped) -> dict[str, PyArrow]:
 
 
 def _write(
-    rows: Pandas, work: Callable[[Iterator[PyArrow]], Iterator[PyArrow]], types: dict[str, PyArrow], file: str
+    rows: Pandas,
+    work: Callable[[Iterator[PyArrow]], Iterator[PyArrow]],
+    types: dict[str, PyArrow],
+    file: str,
+    trials: str,
 ) -> None:
     """The file of a partition, on the worker that has it; what is tried again writes it again, as a whole."""
     from pyarrow import parquet
@@ -104,7 +113,7 @@ def _write(
         if pa.types.is_null(wanted):
             wanted = pa.string() if pa.types.is_null(array.type) else array.type
         arrays.append(array.cast(wanted))
-    trial = f"{file}.{uuid.uuid4().hex}.part"
+    trial = os.path.join(trials, uuid.uuid4().hex)
     try:
         parquet.write_table(pa.Table.from_arrays(arrays, names=list(types)), trial)
         os.replace(trial, file)

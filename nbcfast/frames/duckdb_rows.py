@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 import json
+import re
 from collections.abc import Iterator, Sequence
 
 from nbcfast._core.untyped import Document, PyArrow
@@ -17,8 +19,9 @@ ROWS_NAME = "nbcfast_rows"
 # Texts that are one by a collation: without case, without accents, composed.
 TAKEN_FOR_ONE = (("A", "a"), ("a", "\xe1"), ("e\u0301", "\xe9"))
 # Steps of a plan that give the same rows again and cost little: reading some columns twice is less than
-# copying each row for every set.
-CHEAP = {"PARQUET_SCAN", "READ_PARQUET", "SEQ_SCAN", "TABLE_SCAN", "PANDAS_SCAN", "PROJECTION", "FILTER"}
+# copying each row for every set. No projection, of which a plan shows names: a coin may be thrown there.
+CHEAP = {"PARQUET_SCAN", "READ_PARQUET", "SEQ_SCAN", "TABLE_SCAN", "PANDAS_SCAN", "FILTER"}
+SAMPLED = '"Sample Method"'
 ONCE = {"ARROW_SCAN", "PYTHON_ARROW_SCAN"}  # of a reader, perhaps, whose rows come a single time
 
 
@@ -30,12 +33,32 @@ class DuckDBRows(Engine):
     def __init__(self, relation: PyArrow) -> None:
         self._relation = relation
         self.names = tuple(relation.columns)
+        self._columns = self._columns_now()
         # By their places: DuckDB takes "Age" and "age" for one name, and a dot for a part of a struct.
         listed = ", ".join(map(column, range(len(self.names))))
         self._source = f"{ROWS_NAME} AS given({listed})"
 
     def _read(self, query: str) -> PyArrow:
         return load_pyarrow().RecordBatchReader.from_stream(self._relation.query(ROWS_NAME, query))
+
+    def _columns_now(self) -> list[tuple[str, str]]:
+        """Names and types, as a query on the relation finds them."""
+        now = self._relation.query(ROWS_NAME, f"SELECT * FROM {ROWS_NAME} LIMIT 0")
+        return list(zip(now.columns, map(str, now.types), strict=True))
+
+    def _expect_same_columns(self) -> None:
+        """Refuse a relation whose table or file was replaced: it is read anew, by the places of columns."""
+        now = self._columns_now()
+        if now == self._columns:
+            return
+        pairs = itertools.zip_longest(self._columns, now)
+        before, after = next((before, after) for before, after in pairs if before != after)
+        name = (before or after)[0]
+        was, is_ = (" ".join((repr(one[0]), one[1])) if one else "nothing" for one in (before, after))
+        raise ValueError(
+            f"column {name!r}: the columns of {self.kind} have changed since the Frame was made: expected "
+            f"{was}, got {is_}"
+        )
 
     @functools.cached_property
     def _schema(self) -> PyArrow:
@@ -48,15 +71,31 @@ class DuckDBRows(Engine):
         return self._schema
 
     @functools.cached_property
+    def _plan(self) -> str:
+        """The plan of the relation, as JSON; no text where this DuckDB does not tell."""
+        told = self._relation.query(ROWS_NAME, f"EXPLAIN (FORMAT JSON) SELECT * FROM {ROWS_NAME}")
+        try:
+            return "" if told is None else str(told.fetchall()[0][1])
+        except IndexError:
+            return ""
+
+    @functools.cached_property
     def _steps(self) -> set[str]:
         """What the plan of the relation does; nothing where this DuckDB does not tell."""
-        told = self._relation.query(ROWS_NAME, f"EXPLAIN (FORMAT JSON) SELECT * FROM {ROWS_NAME}")
-        if told is None:
-            return set()
         try:
-            return {name for plan in json.loads(told.fetchall()[0][1]) for name in _named(plan)}
-        except (KeyError, IndexError, TypeError, ValueError):
+            return {name for plan in json.loads(self._plan) for name in _named(plan)}
+        except (KeyError, TypeError, ValueError):
             return set()
+
+    @functools.cached_property
+    def _gives_same_rows(self) -> bool:
+        """Whether each SELECT of one statement sees the same rows: none are drawn at random, or numbered."""
+        if SAMPLED in self._plan:  # by the scan itself, which has no step of its own for it
+            return False
+        query = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE stability = 'VOLATILE'"
+        listed = self._relation.query(ROWS_NAME, query).fetchall()
+        names = "|".join(re.escape(name) for (name,) in listed)
+        return not re.search(rf"\b({names})\b", self._plan)
 
     def collated(self, places: Sequence[int]) -> list[int]:
         # Others arrive as texts too, as UUID, and are compared as what they are.
@@ -94,6 +133,7 @@ class DuckDBRows(Engine):
         return f"CASE WHEN NOT isnan({name}) THEN CAST({name} AS DOUBLE) + 0e0 END"
 
     def grouped(self, asked: AskedRows) -> list[PyArrow]:
+        self._expect_same_columns()
         numbers = [f"count(*) AS {NUMBER}"]
         if asked.weights is not None:
             weight = column(asked.weights)
@@ -105,7 +145,8 @@ class DuckDBRows(Engine):
                 f"count(*) AS {ROWS}",
                 f"sum(CAST({weight} AS DOUBLE)) AS {ABOUT}",
             ]
-        written = branches if self._steps and self._steps <= CHEAP else grouping_sets
+        is_cheap = self._steps and self._steps <= CHEAP and self._gives_same_rows
+        written = branches if is_cheap else grouping_sets
         found: list[PyArrow] = []
         for start, part in asked.parts():
             # Closed where too many rows are not read to their end: a connection has one open answer.

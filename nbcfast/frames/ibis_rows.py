@@ -82,6 +82,9 @@ class IbisRows(Engine):
     def _cleaned(self, place: int) -> Ibis:
         """A column in which NaN is null, where the backend knows NaN, and -0.0 is 0.0."""
         values = self._table[self.names[place]]
+        if self._types[place].is_string() and self._table.get_backend().name == "sqlite":
+            # A column has a collation there, which its largest text has not; texts put together have none.
+            return values + ""
         if not self._types[place].is_floating():
             return values
         backend = self._table.get_backend()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import re
 from collections.abc import Iterator, Sequence
 
 from nbcfast._core.untyped import Polars, PyArrow
@@ -22,6 +23,9 @@ from nbcfast.frames.engines import (
 )
 
 MOST_HEAD = (1 << 32) - 1  # rows: Polars has no longer frames, but in a build of its own
+ONCE = "PYTHON SCAN"  # of a generator, perhaps, whose rows come a single time
+# What a plan says of coins, which each query of one plan would throw for itself.
+DRAWN = re.compile(r"\.(shuffle|sample)\(")
 
 
 class PolarsRows(Engine):
@@ -43,7 +47,9 @@ class PolarsRows(Engine):
     def collated(self, places: Sequence[int]) -> list[int]:
         return []  # texts are equal letter by letter
 
-    def n_values(self, places: Sequence[int], n_rows: int | None) -> list[int]:
+    def n_values(self, places: Sequence[int], n_rows: int | None) -> list[int] | None:
+        if ONCE in self._frame.explain(optimized=False):
+            return None
         some = self._chosen(places)
         if n_rows is not None:
             some = some.head(n_rows)
@@ -74,6 +80,8 @@ class PolarsRows(Engine):
                 weight.cast(pl.Float64).sum().alias(ABOUT),
             ]
         chosen = self._chosen(asked.columns)
+        if len(asked.sets) > 1 and DRAWN.search(self._frame.explain(optimized=False)):
+            chosen = chosen.cache()  # all of them read one drawing, in the memory of these columns
         queries = [
             chosen.group_by([column(place) for place in one])
             .agg(numbers)

@@ -64,7 +64,7 @@ def write_parquet(rows: Spark, path: str) -> None:
         with expect_nbcfast():
             writer.parquet(path)
     except Exception as error:  # of Spark's own, which has other names in other releases
-        if "ALREADY_EXISTS" in str(error):
+        if "PATH_ALREADY_EXISTS" in str(error):
             raise FileExistsError(errno.EEXIST, "exists, and nothing is overwritten", path) from None
         raise
 

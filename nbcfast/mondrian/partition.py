@@ -366,7 +366,9 @@ class Partition(Published):
         Parameters
         ----------
         dialect : {"spark", "duckdb", "ansi"}
-            As for `PointsTable.sql`; columns have the types of the private table.
+            As for `PointsTable.sql`; columns have the types of the private table. With "ansi" texts must be
+            compared letter by letter: by a collation that takes some for one, a row has several tuples, and
+            comes out several times.
         rows, assignments : str
             The tables: a name, or a schema and a name with a dot between. The second holds `assignments()`,
             as ``to_arrow`` writes it.

@@ -333,6 +333,19 @@ class TestDask:
         assert told.n_rows == read(tmp_path / "told").num_rows == 600
 
 
+def test_another_thing_that_exists_already_is_no_folder(spark, tmp_path):
+    """Names that Spark takes for one cannot be written: its error says COLUMN_ALREADY_EXISTS."""
+    rows = spark.range(0, 6, 1, 1).selectExpr("CAST(id % 3 AS INT) AS zone").toDF("zone")
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    rows = rows.selectExpr("zone", "zone AS Age", "zone AS age")
+    assert rows.columns == ["zone", "Age", "age"]  # Connect asks for them only then
+    spark.conf.set("spark.sql.caseSensitive", "false")
+    with pytest.raises(Exception, match="COLUMN_ALREADY_EXISTS") as raised:
+        response.disguise_frame(Frame(rows), KaryScheme("0.7", {"zone": [0, 1, 2]}), tmp_path / "told")
+    assert not isinstance(raised.value, FileExistsError)
+    assert not (tmp_path / "told").exists()
+
+
 def test_rows_that_go_meanwhile_are_noticed_on_spark(spark, tmp_path):
     mark = str(tmp_path / "counted")
 

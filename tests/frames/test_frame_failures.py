@@ -20,7 +20,7 @@ import pytest
 from frame_cases import people
 
 import nbcfast
-from nbcfast import Table, skyline
+from nbcfast import Table, response, skyline
 from nbcfast.frames import Frame
 
 pytestmark = [
@@ -267,6 +267,41 @@ def test_a_worker_of_dask_is_killed(dask_cluster, rows, expected, tmp_path):
 
     assert everything(on_dask(rows, 9, killing), tmp_path) == expected
     assert mark.exists()
+
+
+def kill_where_files_get_their_names(mark):
+    """For a worker: the first that has written a file dies before it takes its name."""
+    import signal
+
+    from nbcfast.frames import dask_files
+
+    class KillingOs:
+        def __getattr__(self, name):
+            return getattr(os, name)
+
+        def replace(self, source, target):
+            if not os.path.exists(mark):
+                open(mark, "w").close()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return os.replace(source, target)
+
+    dask_files.os = KillingOs()
+
+
+@pytest.mark.filterwarnings("ignore")  # of distributed, of what it has lost
+def test_a_worker_of_dask_that_is_killed_leaves_no_second_answers(dask_cluster, tmp_path):
+    import dask.dataframe as dd
+    import pandas as pd
+
+    mark = str(tmp_path / "killed")
+    dask_cluster.run(kill_where_files_get_their_names, mark)
+    frame = Frame(dd.from_pandas(pd.DataFrame({"zone": [0, 1, 2] * 400}), npartitions=4))
+    told = response.disguise_frame(frame, response.KaryScheme("0.8", {"zone": [0, 1, 2]}), tmp_path / "told")
+    assert os.path.exists(mark)
+    assert told.n_rows == 1_200
+    # Readers of folders take whatever is there.
+    assert sorted(os.listdir(tmp_path / "told")) == [f"part-{place:06d}.parquet" for place in range(4)]
+    assert sorted(os.listdir(tmp_path)) == ["killed", "told"]
 
 
 @pytest.mark.parametrize("n_parts", [1, 3, 17, 50])

@@ -2,6 +2,7 @@
 
 import datetime
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -210,3 +211,89 @@ def changing_frame(engine, monkeypatch):
 
     monkeypatch.setattr(spark_rows, "to_arrow", answered)
     return Frame(native)
+
+
+DRAWN = [
+    "SELECT * FROM drawn WHERE random() < 0.5",
+    "SELECT * EXCLUDE r FROM (SELECT *, random() + i AS r FROM drawn) WHERE r < i + 0.5",
+    "SELECT * FROM drawn TABLESAMPLE SYSTEM (30%)",
+    "SELECT * FROM drawn USING SAMPLE 30%",
+]
+
+
+@pytest.mark.parametrize("engine", ["duckdb"], indirect=True)
+@pytest.mark.parametrize("query", DRAWN)
+def test_all_answers_of_duckdb_are_of_one_drawing(engine, query):
+    """Two equal columns: in one statement, too, each SELECT would draw rows of its own."""
+    engine.connection.execute(
+        "CREATE OR REPLACE TABLE drawn AS "
+        "SELECT range AS i, range // 2048 % 2 AS a, range // 2048 % 2 AS b FROM range(40 * 2048)"
+    )
+    for _ in range(8):
+        one, other = Frame(engine.connection.sql(query)).tables([["a"], ["b"]])
+        assert one.weights.tolist() == other.weights.tolist()
+
+
+def of_coins(rows):
+    import polars as pl
+
+    rng = np.random.default_rng()
+    return {
+        "shuffle": rows.filter(pl.int_range(pl.len()).shuffle() < 500),
+        "sample": rows.select(pl.struct("a", "b").sample(fraction=0.5)).unnest("a"),
+        "udf": rows.filter(
+            pl.col("a").map_batches(lambda it: pl.Series(rng.random(len(it)) < 0.5), return_dtype=pl.Boolean)
+        ),
+        "python": rows.map_batches(lambda it: it.sample(500)),
+    }
+
+
+@pytest.mark.parametrize("engine", ["polars-lazy"], indirect=True)
+@pytest.mark.parametrize("way", ["shuffle", "sample", "udf", "python"])
+def test_all_answers_of_polars_are_of_one_drawing(engine, way):
+    import polars as pl
+
+    frame = of_coins(pl.LazyFrame({"a": [0, 1] * 500, "b": [0, 1] * 500}))[way]
+    for _ in range(8):
+        one, other = Frame(frame).tables([["a"], ["b"]])
+        assert one.weights.tolist() == other.weights.tolist()
+
+
+@pytest.mark.parametrize("engine", ["duckdb"], indirect=True)
+@pytest.mark.parametrize(
+    ("after", "name"),
+    [
+        ("2 AS b, 1 AS a", "a"),
+        ("1 AS a, 2.5::DOUBLE AS b", "b"),
+        ("1 AS a, 2 AS b, 3 AS d", "d"),
+        ("1 AS a, 2 AS B", "b"),
+    ],
+)
+def test_columns_of_duckdb_that_have_changed_are_refused(engine, after, name):
+    engine.connection.execute("CREATE OR REPLACE TABLE replaced AS SELECT 1 AS a, 2 AS b")
+    frame = Frame(engine.connection.table("replaced"))
+    assert frame.weighted(["a"]).domain("a") == (1,)
+    engine.connection.execute(f"CREATE OR REPLACE TABLE replaced AS SELECT {after}")
+    message = (
+        rf"^column '{name}': the columns of a relation of DuckDB have changed since .*: expected .*, got"
+    )
+    with pytest.raises(ValueError, match=message):
+        frame.weighted(["a"])
+
+
+@pytest.mark.parametrize("engine", ["polars-lazy"], indirect=True)
+def test_rows_of_python_in_polars_are_not_looked_at_before_they_are_counted(engine):
+    """A generator may give each row once: what was looked at would be missing."""
+    import polars as pl
+    from polars.io.plugins import register_io_source
+
+    part = pl.DataFrame({"a": [0, 1] * 5_000, "b": [0, 1] * 5_000, "c": ["x"] * 10_000})
+    parts = iter([part] * 10)
+
+    def source(with_columns, predicate, n_rows, batch_size):
+        for rows in parts:
+            yield rows if with_columns is None else rows.select(with_columns)
+
+    frame = Frame(register_io_source(source, schema=part.schema))
+    with pytest.raises(ValueError, match="a frame of Polars has changed while it was counted"):
+        frame.counts("c")

@@ -1,5 +1,6 @@
 """Columns that an engine would count in another way than memory does are refused where they are asked for."""
 
+import contextlib
 import datetime
 
 import pyarrow as pa
@@ -123,6 +124,25 @@ def test_a_collation_of_the_whole_connection(engine, collation):
     for name in ("a", "j"):
         with pytest.raises(ValueError, match=f"column '{name}' has a collation"):
             frame.weighted([name])
+
+
+@pytest.mark.filterwarnings("ignore:The 'future.infer_string' option")  # of pandas, which ibis asks
+@pytest.mark.parametrize("engine", ["ibis"], indirect=True)
+def test_texts_of_sqlite_are_compared_letter_by_letter(engine, tmp_path):
+    """The largest value of a column has no collation there, so that nothing shows that the column has one."""
+    import sqlite3
+
+    import ibis
+
+    with contextlib.closing(sqlite3.connect(tmp_path / "people.db")) as connection:
+        connection.execute("CREATE TABLE t (job TEXT COLLATE NOCASE, zone TEXT COLLATE RTRIM, ill TEXT)")
+        rows = [("Cook", "a", "no"), ("cook", "a ", "no"), ("COOK", "a", "yes"), (None, None, "yes")]
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
+        connection.commit()
+    frame = Frame(ibis.sqlite.connect(tmp_path / "people.db").table("t"))
+    table = Table(dict(zip(("job", "zone", "ill"), zip(*rows, strict=True), strict=True)))
+    assert frame.weighted(["job"]) == table.select(["job"]).collapse()
+    assert frame.counts("ill") == nbcfast.count(table, "ill")
 
 
 @pytest.mark.parametrize("engine", ["duckdb"], indirect=True)
