@@ -96,6 +96,7 @@ class IbisRows(Engine):
         def bucket(part: int, n_parts: int) -> PyArrow:
             rows = copy.copy(self)
             if n_parts > 1:
+                self._expect_one_drawing()
                 rows._table = self._table.filter(self._hash(divided.together) % n_parts == part)
             (found,) = rows.grouped(divided.asked)
             return found
@@ -119,7 +120,19 @@ class IbisRows(Engine):
             key = (key * 31 + self._ibis.coalesce((one + MOST_HASH) % MOST_HASH, 7)) % MOST_HASH
         return key
 
+    def _expect_one_drawing(self) -> None:
+        """Refuse rows that are drawn at random where several queries are asked: each would draw others."""
+        operations = self._ibis.expr.operations
+        drawing = (operations.RandomScalar, operations.RandomUUID, operations.Sample)
+        if self._table.op().find(drawing):
+            raise ValueError(
+                f"{self.kind} draws rows at random, and each of several queries would draw others: write "
+                "what was drawn, and give that table"
+            )
+
     def grouped(self, asked: AskedRows) -> list[PyArrow]:
+        if len(asked.sets) > 1:
+            self._expect_one_drawing()
         chosen = self._chosen(asked.columns)
         numbers = {NUMBER: chosen.count()}
         if asked.weights is not None:

@@ -201,7 +201,9 @@ def test_other_arguments_are_refused(tmp_path):
         TypeError, match="expected a frame of PySpark or Dask, got a frame of Polars, which has no workers"
     ):
         frame.write_mapped(iter, {}, str(tmp_path / "told"), 1)
-    with pytest.raises(TypeError, match="frame must be a nbcfast.frames.Frame\(..\) of PySpark or Dask, got Table"):
+    with pytest.raises(
+        TypeError, match=r"frame must be a nbcfast.frames.Frame\(..\) of PySpark or Dask, got Table"
+    ):
         response.disguise_frame(Table({"zone": [1]}), SCHEME, tmp_path / "told")
     with pytest.raises(TypeError, match="scheme must be a Scheme or a KaryScheme, got dict"):
         response.disguise_frame(frame, {}, tmp_path / "told")

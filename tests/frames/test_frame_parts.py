@@ -297,3 +297,17 @@ def test_rows_of_python_in_polars_are_not_looked_at_before_they_are_counted(engi
     frame = Frame(register_io_source(source, schema=part.schema))
     with pytest.raises(ValueError, match="a frame of Polars has changed while it was counted"):
         frame.counts("c")
+
+
+def test_ibis_draws_no_rows_twice():
+    ibis = pytest.importorskip("ibis")
+    rows = ibis.memtable(pa.table({"a": range(40), "b": range(40), "c": ["x", "y"] * 20}))
+    for drawn in (rows.filter(ibis.random() < 0.5), rows.sample(0.5), rows.mutate(a=ibis.random())):
+        frame = Frame(drawn)
+        assert frame.weighted(["b"]).n_rows <= 40  # of one query
+        with pytest.raises(
+            ValueError, match="draws rows at random, and each of several queries would draw others"
+        ):
+            frame.tables([["a"], ["b"]])
+        with pytest.raises(ValueError, match="draws rows at random"):
+            nbcfast.skyline.statistics(frame, ["a"], "c", [0], tasks=2)
