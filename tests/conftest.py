@@ -25,7 +25,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "thorough: takes long; run with HYPOTHESIS_PROFILE=thorough")
-    config.addinivalue_line("markers", "apart: many processes, or many folders; run with -m apart")
+    config.addinivalue_line("markers", "apart: many processes, folders or pages; run with -m apart")
     # A shell makes deaf to Ctrl-C what it starts with "&", and nohup to hanging up: so would be the Pythons
     # that tests start.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -8,6 +8,7 @@ import readme
 PAGES = readme.pages(Path(__file__).resolve().parents[2])
 
 
+@pytest.mark.apart
 @pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name == "guides"], ids=readme.short)
 def test_every_block_runs_and_prints_what_is_shown(page, shows):
     shows(page)

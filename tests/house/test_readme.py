@@ -27,6 +27,7 @@ FACADES = {
 }  # they hold no names of their own
 
 
+@pytest.mark.apart
 @pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name != "guides"], ids=readme.short)
 def test_every_block_runs_and_prints_what_is_shown(page, shows):
     shows(page)
