@@ -36,7 +36,8 @@ def pytest_collection_modifyitems(items):
     """What engines warn of is not ours."""
     for item in items:
         params = item.callspec.params if hasattr(item, "callspec") else {}
-        asked = {*getattr(item, "fixturenames", ()), params.get("engine")}
+        named = (value.lower() for value in params.values() if isinstance(value, str))
+        asked = {*getattr(item, "fixturenames", ()), *named}
         for warning in (warning for name, listed in WARNED.items() if name in asked for warning in listed):
             item.add_marker(pytest.mark.filterwarnings(warning))
 
