@@ -48,6 +48,8 @@ def spark():
     sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed here")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("there is no Java for Spark here")
+    from pyspark import cloudpickle
+
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = sql.SparkSession.builder.appName("nbcfast")
     connect = os.environ.get("NBCFAST_SPARK", "classic") == "connect"
@@ -67,6 +69,10 @@ def spark():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         warnings.filterwarnings("ignore", "Failed to set", UserWarning)
         session = (builder.remote("local[2]") if connect else builder.master("local[2]")).getOrCreate()
+    # What tests hand to workers is pickled whole: these find no tests to import it from.
+    for name, module in list(sys.modules.items()):
+        if name.split(".")[0] == "tests":
+            cloudpickle.register_pickle_by_value(module)
     yield session
     session.stop()
 
