@@ -32,6 +32,7 @@ from nbcfast.frames.spark_tasks import (
 from nbcfast.table.arrow import load_pyarrow
 
 MOST_LIMIT = (1 << 31) - 1  # Spark takes no larger one
+COLLATING = 4  # the first release with collations
 BINARY = "UTF8_BINARY"  # the collation by which texts are equal letter by letter
 
 
@@ -53,7 +54,15 @@ class SparkRows(WorkerEngine):
         )
 
     def collated(self, places: Sequence[int]) -> list[int]:
-        return [place for place in places if getattr(self._types[place], "collation", BINARY) != BINARY]
+        texts = [place for place in places if self._types[place].typeName() == "string"]
+        known = [place for place in texts if hasattr(self._types[place], "collation")]
+        found = [place for place in known if self._types[place].collation != BINARY]
+        told = [place for place in texts if place not in known]
+        if told and int(self.session.version.split(".")[0]) >= COLLATING:  # a client of 3.5 at a later server
+            asked = (f"collation(max({column(place)}))" for place in told)
+            (answers,) = self.frame.limit(0).selectExpr(*asked).collect()
+            found += [place for place, name in zip(told, answers, strict=True) if not name.endswith(BINARY)]
+        return found
 
     def n_values(self, places: Sequence[int], n_rows: int | None) -> list[int]:
         names = [column(place) for place in places]

@@ -52,7 +52,7 @@ def spark():
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = sql.SparkSession.builder.appName("nbcfast")
-    connect = os.environ.get("NBCFAST_SPARK", "classic") == "connect"
+    mode = os.environ.get("NBCFAST_SPARK", "classic")
     settings = {
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
@@ -67,8 +67,12 @@ def spark():
     with warnings.catch_warnings():
         # Of a pandas that Spark does not know yet, and of settings that a server takes only when it starts.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-        warnings.filterwarnings("ignore", "Failed to set", UserWarning)
-        session = (builder.remote("local[2]") if connect else builder.master("local[2]")).getOrCreate()
+        warnings.filterwarnings("ignore", r"Failed to set|\[CANNOT_MODIFY_CONFIG\]", UserWarning)
+        if mode == "classic":
+            builder = builder.master("local[2]")
+        else:  # a server of its own, or one that is there: "sc://host:port"
+            builder = builder.remote("local[2]" if mode == "connect" else mode)
+        session = builder.getOrCreate()
     # What tests hand to workers is pickled whole: these find no tests to import it from.
     for name, module in list(sys.modules.items()):
         if name.split(".")[0] == "tests":

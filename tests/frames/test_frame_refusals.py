@@ -139,10 +139,14 @@ def test_texts_of_sqlite_are_compared_letter_by_letter(engine, tmp_path):
         rows = [("Cook", "a", "no"), ("cook", "a ", "no"), ("COOK", "a", "yes"), (None, None, "yes")]
         connection.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
         connection.commit()
-    frame = Frame(ibis.sqlite.connect(tmp_path / "people.db").table("t"))
     table = Table(dict(zip(("job", "zone", "ill"), zip(*rows, strict=True), strict=True)))
-    assert frame.weighted(["job"]) == table.select(["job"]).collapse()
-    assert frame.counts("ill") == nbcfast.count(table, "ill")
+    backend = ibis.sqlite.connect(tmp_path / "people.db")
+    try:
+        frame = Frame(backend.table("t"))
+        assert frame.weighted(["job"]) == table.select(["job"]).collapse()
+        assert frame.counts("ill") == nbcfast.count(table, "ill")
+    finally:
+        backend.disconnect()
 
 
 @pytest.mark.parametrize("engine", ["duckdb"], indirect=True)
