@@ -59,7 +59,8 @@ def disclose(
     table : Table, or what it is made of
         A Table, a Frame of an engine, a mapping of column names to values, anything with
         ``__arrow_c_stream__``, an iterable of record batches, or the path of a file (.csv, .tsv, .parquet
-        ..). The private table; its weights are counted.
+        ..). The private table; its weights are counted. Of a Frame the columns of the templates and the
+        target are fetched, and published, and no others; of a table all that there are.
     templates : sequence of Template
         With different quasi-identifiers, sensitive columns and values. Of several about the same inference
         the one with the smallest limit counts.

@@ -235,7 +235,7 @@ def _rows(
         return rows
     try:
         return chosen_in(Menu.read(menu, named), first).applied(rows, every=False)
-    except ValueError:  # it is another menu, or other rows, which the checks will say
+    except (TypeError, ValueError):  # another menu or other rows, which the checks say; or it is done already
         return rows
 
 

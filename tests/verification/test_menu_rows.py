@@ -47,3 +47,9 @@ def test_another_menu_or_other_rows_are_no_rows_of_the_release(folder):
     assert not nbcfast.verify(folder, against=ROWS, menu=other).ok
     strange = {**ROWS, "bmi": ["tall", *ROWS["bmi"][1:]]}
     assert against(folder, strange, menu=MENU).passed is False
+
+
+def test_rows_that_are_in_the_sets_already_are_compared_as_they_are(folder):
+    chosen = nbcfast.domains.Menu.read(MENU, "ill").chosen(nbcfast.load(folder).certificate.advice.chosen)
+    rows = chosen.applied(nbcfast.Table(ROWS), every=False)
+    assert nbcfast.verify(folder, against=rows, menu=MENU).ok
