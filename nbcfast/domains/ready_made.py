@@ -15,7 +15,7 @@ from nbcfast.domains.menu import Menu
 from nbcfast.domains.option import Option
 from nbcfast.domains.places import is_number
 from nbcfast.table.encode import Column, used_values
-from nbcfast.table.table import Table
+from nbcfast.table.table import Table, expect_table
 from nbcfast.table.values import DATE, Interval, Value
 
 MOST_BINS = 20  # of equal width: more tell single people apart, and make the search longer
@@ -65,6 +65,7 @@ def ready_made(table: Table, class_name: str, declared: Declared | None = None) 
     >>> menu.options["age"][-2].entry, menu.options["age"][-1].entry
     ({'edges': [None, 50, None]}, {'out': True})
     """
+    expect_table(table)
     table.column(class_name)
     options: dict[str, tuple[Option, ...]] = {}
     known = {} if declared is None else declared.options

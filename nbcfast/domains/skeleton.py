@@ -14,7 +14,7 @@ from nbcfast.domains.option import Option
 from nbcfast.domains.places import is_number
 from nbcfast.domains.ready_made import options_of_rows
 from nbcfast.table.encode import Column, used_values
-from nbcfast.table.table import Table
+from nbcfast.table.table import Table, expect_table
 from nbcfast.table.values import DATE, Value
 
 FEW_NUMBERS = 10  # distinct integers that are listed, as grades and numbers of children are
@@ -81,6 +81,7 @@ def skeleton(table: Table, class_name: str | None = None) -> list[Proposal]:
     sex text 2 values
     id text left out
     """
+    expect_table(table)
     if class_name is not None:
         table.column(class_name)
     return [_proposal(name, table.column(name), table.n_rows, name == class_name) for name in table.names]

@@ -89,12 +89,21 @@ def compared(
     """`compare` with its limits as an argument."""
     used = n_threads(threads, ONE_THREAD_BYTES)
     check_preserve(preserve)
-    refuse_no_rows(a)
-    refuse_no_rows(b)
+    for views, where in ((a, "a"), (b, "b")):
+        expect_viewset(views, where)
+        refuse_no_rows(views)
     b = arranged(b, a)
     rows = None if on is None else differing_rows(a, b, on, preserve, threads)
     answer = PairwiseComparison(a, b, preserve, limits, progress, threads=used).answer()
     return answer if rows is None else replace(answer, rows=rows)
+
+
+def expect_viewset(obj: object, where: str) -> None:
+    if not isinstance(obj, Viewset):
+        raise TypeError(
+            f"{where}: expected a Viewset, got {type(obj).__name__}: "
+            "nbcfast.count(table, class_name) makes one"
+        )
 
 
 def check_preserve(preserve: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from nbcfast import canonical
+from nbcfast._core.errors import NoColumnError
 from nbcfast._core.numbers import Numeral
 from nbcfast._reading.source import AnyTable
 from nbcfast.canonical import Advice, Limits
@@ -144,4 +145,9 @@ def _read(given: AnyTable, argument: str, class_name: str, menu: Menu, caller: C
     texts = [name for name, options in menu.options.items() if any(option.is_of_texts for option in options)]
     if menu.class_option is not None and menu.class_option.is_of_texts:
         texts.append(class_name)
-    return caller.reads(given, argument, class_name, menu.attributes, texts=texts)
+    try:
+        return caller.reads(given, argument, class_name, menu.attributes, texts=texts)
+    except NoColumnError as error:
+        if error.where != "columns":
+            raise
+        raise NoColumnError(error.name, error.present, caller.words.named("menu")) from None

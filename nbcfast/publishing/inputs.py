@@ -98,6 +98,11 @@ class AsGiven:
         weights: str | None,
         texts: Collection[str],
     ) -> Table:
+        if isinstance(given, Viewset):
+            raise TypeError(
+                f"{where}: expected rows, got a Viewset, in whose counts nothing shows what answers tell of "
+                "people: nbcfast.canonical.release(views, amplification) bounds Lambda, and measures no more"
+            )
         if not isinstance(given, str | bytes | os.PathLike):
             # A Table comes with its weights.
             named = None if isinstance(given, Table) else weights

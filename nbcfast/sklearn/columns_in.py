@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_array, column_or_1d, validate_data
 
 from nbcfast._core.dtypes import Array, Longs
+from nbcfast.frames import Frame
 from nbcfast.table import arrow
 from nbcfast.table.arrays import add_objects, add_values, is_arrow, unmasked
 from nbcfast.table.encode import Column, ColumnBuilder
@@ -42,6 +43,11 @@ def features_of(estimator: Features, X: Features, *, reset: bool) -> Features:
     ValueError, TypeError
         If X is no such thing, has no row or no column, or other columns than were fitted.
     """
+    if isinstance(X, Frame):
+        raise TypeError(
+            "X: expected rows, got a nbcfast.frames.Frame, of which distinct rows alone are fetched: "
+            "nbcfast.publish(frame, class_name, ..) publishes a classifier of it"
+        )
     if not is_frame(X):
         # Lists of rows of several kinds would become texts.
         rows = np.array(X, dtype=object) if isinstance(X, list | tuple) else unmasked(X)

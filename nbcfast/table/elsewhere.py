@@ -37,6 +37,11 @@ FAR = {
 
 def refuse_far(obj: object, where: str) -> None:
     """TypeError where an argument is a table whose rows lie elsewhere: it has to be said what is fetched."""
+    if any(cls.__module__ == "nbcfast.frames.frame" for cls in type(obj).__mro__):
+        raise TypeError(
+            f"{where}: expected rows in this process, got a Frame, whose rows stay in its engine: "
+            "frame.weighted(columns) gives the Table of their distinct rows"
+        )
     engine = engine_of(obj)
     if engine in FAR:
         raise TypeError(

@@ -513,6 +513,13 @@ def _redeclared(table: Table, domains: Mapping[str, Iterable[object] | Domain] |
     return columns
 
 
+def expect_table(obj: object, where: str = "table") -> None:
+    """TypeError where an argument is no Table; a Frame, or what an engine has, is told the way."""
+    if not isinstance(obj, Table):
+        refuse_far(obj, where)
+        raise TypeError(f"{where}: expected a Table, got {type(obj).__name__}: nbcfast.Table(..) makes one")
+
+
 def concat(tables: Iterable[Table]) -> Table:
     """The rows of several tables one after another.
 
@@ -535,8 +542,7 @@ def concat(tables: Iterable[Table]) -> Table:
     if not listed:
         raise ValueError("tables: expected at least one, got none")
     for table in listed:
-        if not isinstance(table, Table):
-            raise TypeError(f"tables: expected Tables, got {type(table).__name__}")
+        expect_table(table, "tables")
         if set(table.names) != set(listed[0].names):
             raise ValueError(f"tables: expected the columns {listed[0].names}, got {table.names}")
     n_rows = sum(table.n_rows for table in listed)

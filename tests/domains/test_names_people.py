@@ -29,7 +29,7 @@ def test_publish_refuses_an_identifier_and_says_how_to_leave_it_out():
 
 def test_nothing_is_made_of_it_first(monkeypatch):
     """The refusal came after the work of minutes, or not at all below 65,536 values."""
-    for name in ("count", "Viewset"):
+    for name in ("count", "Viewset.__init__"):
         monkeypatch.setattr(f"nbcfast.publishing.inputs.{name}", None)
     with pytest.raises(ValueError, match="names people"):
         nbcfast.publish(PEOPLE, "ill", 4)

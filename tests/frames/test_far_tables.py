@@ -118,3 +118,32 @@ def test_narwhals_works_as_a_stream():
     given = narwhals.from_native(polars.from_arrow(ROWS))
     assert nbcfast.count(given, "c") == nbcfast.count(Table(ROWS), "c")
     assert Table(given) == Table(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("verb", "words"),
+    [
+        (Table, r"table: expected rows in this process, got a Frame, .*: frame.weighted\(columns\) gives"),
+        (lambda frame: nbcfast.concat([Table(ROWS), frame]), r"tables: .* got a Frame, .*: frame.weighted\("),
+        (lambda frame: nbcfast.domains.skeleton(frame, "c"), r"table: .* got a Frame, .*: frame.weighted"),
+        (lambda frame: nbcfast.domains.ready_made(frame, "c"), r"table: .* got a Frame, .*: frame.weighted"),
+        (lambda frame: nbcfast.compare(frame, frame), r"a: expected a Viewset, got Frame: nbcfast.count\("),
+        (
+            lambda frame: nbcfast.sklearn.PublishableNBClassifier(4).fit(frame, ["u", "v", "v", "u"]),
+            r"X: expected rows, got a nbcfast.frames.Frame, .*: nbcfast.publish\(frame, class_name, \.\.\)",
+        ),
+    ],
+    ids=["Table", "concat", "skeleton", "ready_made", "compare", "sklearn"],
+)
+@pytest.mark.parametrize("engine", ["duckdb"], indirect=True)
+def test_where_no_frame_is_taken_the_error_says_what_to_do(engine, verb, words):
+    if "X: " in words:
+        pytest.importorskip("sklearn")
+    with pytest.raises(TypeError, match=words):
+        verb(Frame(engine.native(ROWS)))
+
+
+def test_skeletons_and_menus_are_made_of_tables_alone():
+    for made in (nbcfast.domains.skeleton, nbcfast.domains.ready_made):
+        with pytest.raises(TypeError, match=r"table: expected a Table, got dict: nbcfast.Table\("):
+            made({"a": [1, 2]}, "a")

@@ -280,6 +280,16 @@ REFUSED = {
         ValueError,
         "columns: expected a column of 'glucose', 'relatives', 'diagnosis'; got 'size'",
     ),
+    "a menu of another column": (
+        {"amplification": 4, "menu": {"size": [{"values": [1, 2]}], "glucose": [{"out": True}]}},
+        ValueError,
+        "menu: expected a column of 'glucose', 'relatives', 'diagnosis'; got 'size'",
+    ),
+    "counts": (
+        {"amplification": 4, "table": nbcfast.Viewset([2, 2], [[[1, 1], [1, 1]]])},
+        TypeError,
+        "people: nbcfast.canonical.release(views, amplification) bounds Lambda, and measures no more",
+    ),
     "weights of rows": (
         {"amplification": 4, "table": {"x": [1, 2], "y": [0, 1]}, "class_name": "y", "weights": [1, 2]},
         TypeError,

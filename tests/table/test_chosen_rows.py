@@ -138,7 +138,7 @@ def test_concat_errors():
     table = Table({"x": [1]}, weights=[2**63 - 1])
     with pytest.raises(ValueError, match="tables: expected at least one, got none"):
         concat([])
-    with pytest.raises(TypeError, match="tables: expected Tables, got dict"):
+    with pytest.raises(TypeError, match=r"tables: expected a Table, got dict: nbcfast.Table\("):
         concat([{"x": [1]}])
     with pytest.raises(ValueError, match=r"tables: expected the columns \('x',\), got \('y',\)"):
         concat([table, Table({"y": [1]})])
