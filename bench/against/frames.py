@@ -186,9 +186,18 @@ def counts_of_polars(opened: Opened) -> Iterator[Form]:
 
 @in_dask.peer("Dask")
 def counts_of_dask(opened: Opened) -> Iterator[Form]:
+    yield from _groupbys(opened.rows, [("each attribute", SINGLES)])
+
+
+@in_dask.peer("Dask, by hand")
+def hand_written_counts_of_dask(opened: Opened) -> Iterator[Form]:
+    """By somebody who knows which attributes have few combinations of values."""
+    yield from _groupbys(opened.rows, [("pairs", PAIRS), ("joint keys", JOINT)])
+
+
+def _groupbys(rows: Any, ways: list[tuple[str, list[tuple[str, ...]]]]) -> Iterator[Form]:
     import dask
 
-    rows = opened.rows
     categories = rows.astype({name: "category" for name in COLUMNS if name not in FIRST})
 
     def each(frame: Any, sets: list[tuple[str, ...]]) -> list[tuple[tuple[str, ...], Any]]:
@@ -202,8 +211,20 @@ def counts_of_dask(opened: Opened) -> Iterator[Form]:
         )
 
     for what, frame in (("texts", rows), ("categories", categories)):
-        for how, sets in (("each attribute", SINGLES), ("pairs", PAIRS), ("joint keys", JOINT)):
+        for how, sets in ways:
             yield Form(f"groupby {how}, one compute, {what}", partial(each, frame, sets), answer)
+
+
+@in_dask.peer("a read")
+def read_in_dask(opened: Opened) -> Iterator[Form]:
+    import dask
+
+    parts = opened.rows[COLUMNS].to_delayed()
+    yield Form(
+        "reads all columns, counts nothing",
+        lambda: dask.compute(*map(dask.delayed(len), parts)),
+        None,
+    )
 
 
 @in_spark.peer("mapInArrow")

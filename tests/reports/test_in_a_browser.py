@@ -17,6 +17,8 @@ from nbcfast.exports import calculator, export, points_of
 from nbcfast.published.points_pieces import value_text
 from nbcfast.reports import fact_sheet
 
+pytestmark = pytest.mark.apart  # a Chromium each
+
 PATIENTS = Path(__file__).resolve().parents[2] / "examples" / "patients.csv"
 WATCHED = """
 window.refused = [];
