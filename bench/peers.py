@@ -38,6 +38,7 @@ FILES = {
     "arrow": {"pyarrow + bincount": 1.8},
     "parquet": {"pyarrow + bincount": 1.8, "polars": 3, "DuckDB": 3},
 }
+TEXTS = {"pyarrow": 2.5, "polars": 2.5, "pandas": 2.5, "values known": 1.5}
 BANDWIDTH = 0.5  # int64 row-major, of one core's
 LIMIT_SECONDS = 0.5e-3  # 1e5 rows
 LIMIT_BYTES = 1 << 20  # above the input
@@ -189,6 +190,30 @@ def files_job(options: Options, kinds: tuple[str, ...] = ("arrow", "parquet")) -
             )
 
 
+def texts_job(options: Options) -> Iterator[Row]:
+    """Columns of texts in memory, as pandas and engines hand them over, to a Table."""
+    from against import files as peers_files
+
+    n_rows = min(1_000_000, max(options.rows))
+    with tempfile.TemporaryDirectory() as folder:
+        table = peers_files.as_texts(peers_files.write(census(n_rows), folder))
+    yield from race(
+        f"texts {power(n_rows)} rows -> codes",
+        n_rows,
+        Form(
+            "Table",
+            lambda: nbcfast.Table(table),
+            lambda made: peers_files.codes_answer(
+                (made.codes(name), made.domain(name)) for name in made.names
+            ),
+        ),
+        peers_files.texts.forms(table),
+        lambda theirs, ours: all(map(np.array_equal, theirs, ours)),
+        options.rounds,
+        TEXTS if n_rows >= 1_000_000 else None,
+    )
+
+
 def csv_job(options: Options) -> Iterator[Row]:
     yield from files_job(options, ("csv",))
 
@@ -287,6 +312,7 @@ JOBS = {
     "predicting": predicting_job,
     "files": files_job,
     "csv": csv_job,
+    "texts": texts_job,
     "memory": memory_job,
     "publishing": publishing_job,
     "skyline": skyline_job,

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute
 import pyarrow.csv
 import pyarrow.parquet
 from shared.census import CLASS, NAMES, SIZES, Data, labels
@@ -16,7 +17,7 @@ from shared.clock import Form, Peers
 
 import nbcfast
 
-arrow, parquet, csv = Peers(), Peers(), Peers()
+arrow, parquet, csv, texts = Peers(), Peers(), Peers(), Peers()
 
 COLUMNS = [*NAMES, CLASS]
 SETS = ", ".join(f"({name}, {CLASS})" for name in NAMES)
@@ -305,3 +306,75 @@ def csv_sklearn(files: Files) -> Iterator[Form]:
         answer,
     )
     yield Form("category codes", category, answer)
+
+
+def as_texts(files: Files) -> Any:
+    """The rows in memory, each column as texts."""
+    return pa.table({name: files.table.column(name).cast(pa.string()) for name in COLUMNS})
+
+
+def codes_answer(columns: Iterable[tuple[Any, Iterable[str]]]) -> list[np.ndarray]:
+    """The code of each row, by the last two digits of its text."""
+    return [
+        np.array([int(text[-2:]) for text in values])[np.asarray(codes).astype(np.int64)]
+        for codes, values in columns
+    ]
+
+
+@texts.peer("pyarrow")
+def texts_pyarrow(table: Any) -> Iterator[Form]:
+    yield Form(
+        "dictionary_encode",
+        lambda: [column.combine_chunks().dictionary_encode() for column in table.columns],
+        lambda found: codes_answer((one.indices.to_numpy(), one.dictionary.to_pylist()) for one in found),
+    )
+
+
+@texts.peer("polars")
+def texts_polars(table: Any) -> Iterator[Form]:
+    import polars as pl
+
+    frame = pl.from_arrow(table)
+
+    def answer(found: Any) -> list[np.ndarray]:
+        return codes_answer(
+            (np.arange(len(column)), column.cast(pl.String).to_list()) for column in found.get_columns()
+        )
+
+    yield Form("cast to Categorical", lambda: frame.cast(pl.Categorical), answer)
+
+
+@texts.peer("values known")
+def texts_of_known_values(table: Any) -> Iterator[Form]:
+    """What others take where they are told all values before: nbcfast is not."""
+    import polars as pl
+
+    frame = pl.from_arrow(table)
+    known = {name: pl.Enum(frame[name].unique().to_list()) for name in frame.columns}
+    values = [column.combine_chunks().dictionary_encode().dictionary for column in table.columns]
+
+    def indices() -> list[Any]:
+        return [pa.compute.index_in(column, one) for column, one in zip(table.columns, values, strict=True)]
+
+    yield Form(
+        "polars, cast to Enum",
+        lambda: frame.cast(known),
+        lambda found: codes_answer(
+            (np.arange(len(column)), column.cast(pl.String).to_list()) for column in found.get_columns()
+        ),
+    )
+    yield Form(
+        "pyarrow, index_in",
+        indices,
+        lambda found: codes_answer(
+            (one.to_numpy(), own.to_pylist()) for one, own in zip(found, values, strict=True)
+        ),
+    )
+
+
+@texts.peer("pandas")
+def texts_pandas(table: Any) -> Iterator[Form]:
+    import pandas as pd
+
+    frame = table.to_pandas()
+    yield Form("factorize", lambda: [pd.factorize(frame[name]) for name in frame.columns], codes_answer)

@@ -14,10 +14,11 @@ from nbcfast._core.errors import NoColumnError
 from nbcfast._core.threads import NO_THREAD, startable
 from nbcfast._core.untyped import PyArrow
 from nbcfast.table.elsewhere import refuse_far
-from nbcfast.table.encode import ColumnBuilder
+from nbcfast.table.encode import ColumnBuilder, TextBuilder, Utf8
 from nbcfast.table.values import Value
 
 ROWS = 1 << 20  # rows of a batch looked at in one go
+MOST_KEPT = 1 << 16  # texts from batch to batch, where a batch has fewer: each asks for all of them
 IO_THREADS = 8  # pyarrow's own, and one of its allocator, beside one for each core
 LEAST_THREADS = 2  # with fewer its readers fail, or wait for ever
 
@@ -90,6 +91,8 @@ class ColumnReader:
         self._dictionary: PyArrow = None
         self._values: list[Value] = []
         self._with_null: list[Value] = []
+        self._builder: TextBuilder | None = None
+        self._found: list[Value] = []
         if not (
             types.is_integer(value_type)
             or types.is_floating(value_type)
@@ -132,7 +135,7 @@ class ColumnReader:
         return _numbers(array, array.type.to_pandas_dtype()), nulls
 
     def encode(self, array: PyArrow, *, check: bool = True) -> tuple[Codes, list[Value]]:
-        """Codes that are positions in the values beside them; None comes last where there are nulls.
+        """Codes that are positions in the values beside them; None is there once where there are nulls.
 
         Without `check` codes of a malformed array may lie outside: for whoever checks them anyway.
         """
@@ -148,7 +151,8 @@ class ColumnReader:
                 indices, values = array.cast(pa.uint8()), self._of_dictionary(pa.array([False, True]))
             else:
                 if not types.is_dictionary(array.type):
-                    array.validate(full=True)  # offsets outside the text would be followed
+                    if self._is_text(array.type):
+                        return self._encode_texts(array)
                     array = pa.compute.dictionary_encode(self._encodable(array))
                 indices, values = array.indices, self._of_dictionary(array.dictionary)
         except (pa.ArrowException, UnicodeDecodeError) as error:
@@ -180,6 +184,34 @@ class ColumnReader:
         if name.startswith(("decimal32", "decimal64")):
             return array.cast(pa.decimal128(array.type.precision, array.type.scale))
         return array
+
+    @property
+    def is_text(self) -> bool:
+        """Whether texts() reads this column without a dictionary."""
+        return self._is_text(self.type)
+
+    def texts(self, array: PyArrow) -> Utf8:
+        """The bytes of an array of texts."""
+        array = self._encodable(array)
+        if not len(array):
+            return Utf8(np.zeros(1, np.int64), np.empty(0, np.uint8), None, 0)
+        valid, offsets, data = array.buffers()
+        dtype = np.int64 if self._pa.types.is_large_string(array.type) else np.int32
+        return Utf8(
+            _of_buffer(offsets, dtype, array.offset, len(array) + 1),
+            np.frombuffer(b"" if data is None else data, np.uint8),
+            None if valid is None else np.frombuffer(valid, np.uint8),
+            array.offset,
+        )
+
+    def _encode_texts(self, array: PyArrow) -> tuple[Codes, list[Value]]:
+        """First-seen codes in a list that grows from batch to batch: whoever adds it looks at what is new."""
+        if self._builder is None or len(self._builder) > max(len(array), MOST_KEPT):
+            self._builder, self._found = TextBuilder(self.name), []
+        codes = np.empty(len(array), np.uint32)
+        self._builder.encode(self.texts(array), 0, codes)
+        self._found += self._builder.found(len(self._found))
+        return codes, self._found
 
     def _encode_numbers(self, array: PyArrow) -> tuple[Codes, list[Value]]:
         builder = ColumnBuilder(self.name)
@@ -231,7 +263,11 @@ def _numbers(array: PyArrow, dtype: npt.DTypeLike) -> Array:
     size = len(array)
     if size == 0:
         return np.empty(0, dtype)
-    numbers = np.frombuffer(array.buffers()[1], np.dtype(dtype), array.offset + size)[array.offset :]
+    return _of_buffer(array.buffers()[1], dtype, array.offset, size)
+
+
+def _of_buffer(buffer: PyArrow, dtype: npt.DTypeLike, start: int, size: int) -> Array:
+    numbers: Array = np.frombuffer(buffer, np.dtype(dtype), start + size)[start:]
     return numbers if numbers.flags.aligned else numbers.copy()
 
 
@@ -428,9 +464,9 @@ def encoded_batches(
 ) -> Iterator[dict[str, tuple[Codes, list[Value]]]]:
     """Batches of name -> (codes, values): every code is a position in the values beside it.
 
-    The values are those of this batch alone, possibly with duplicates and some that no row has; None comes
-    last where there are nulls. Codes are the dictionary indices themselves, without a copy, where there are
-    no nulls.
+    The values may have duplicates and some that no row has, as those of the batches before; None is there
+    once where there are nulls. Codes of a dictionary are its indices themselves, without a copy, where there
+    are no nulls.
     """
     yield from encoded(*open_columns(obj, names), check=check)
 
@@ -448,6 +484,8 @@ def add_batch(builder: ColumnBuilder, reader: ColumnReader, array: PyArrow) -> N
     if reader.is_number:
         numbers, nulls = reader.numbers(array)
         builder.add_numbers(numbers, nulls)
+    elif reader.is_text:
+        builder.add_texts(reader.texts(array))
     else:
         builder.add_coded(*reader.encode(array))
 

@@ -7,7 +7,7 @@ from operator import itemgetter
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast import _codes
+from nbcfast import _codes, _texts
 from nbcfast._core.dtypes import Array, Bytes, Codes, Longs
 from nbcfast.table.domain import Domain
 from nbcfast.table.values import INT64_MAX, Kind, Value, as_kind, join_kinds, kind_of, normalise
@@ -65,6 +65,16 @@ def settle(occurring: Domain, table: Longs, declared: Domain | None, name: str) 
     return declared, positions[table]
 
 
+@dataclass(frozen=True)
+class Utf8:
+    """Texts as Arrow has them: row i is data[offsets[i]:offsets[i + 1]], and null where its bit is not set."""
+
+    offsets: Array
+    data: Bytes
+    valid: Bytes | None
+    first_bit: int
+
+
 class DomainBuilder:
     """The distinct values of a column whose batches bring dictionaries of their own."""
 
@@ -85,8 +95,10 @@ class DomainBuilder:
 
         Asked again with the same sequence, only positions that were not used before are looked at.
         """
-        if values is not self._last or len(self._map) != len(values):
+        if values is not self._last or len(self._map) > len(values):
             self._last, self._map = values, np.full(len(values), -1, np.int64)
+        elif len(self._map) < len(values):  # a list that has grown
+            self._map = np.concatenate([self._map, np.full(len(values) - len(self._map), -1, np.int64)])
         wanted = self._map < 0
         if used is not None:
             wanted &= np.asarray(used).astype(bool)
@@ -161,6 +173,38 @@ class NumberBuilder:
         return settle(occurring, table, domain, self.name)
 
 
+class TextBuilder:
+    """The distinct texts of a column whose blocks are bytes of UTF-8, through a hash of them."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._encoder = _texts.TextEncoder()
+
+    def __len__(self) -> int:
+        return len(self._encoder)
+
+    def encode(self, texts: Utf8, start: int, out: Codes) -> None:
+        """First-seen codes of as many texts as `out` has room for."""
+        stop = start + len(out)
+        try:
+            self._encoder.encode(
+                texts.offsets[start : stop + 1], texts.data, texts.valid, texts.first_bit + start, out
+            )
+        except ValueError as error:
+            raise ValueError(f"column {self.name!r}: {error}") from None
+
+    def found(self, start: int = 0) -> list[Value]:
+        """The texts in the order they were first met, from one of them on."""
+        return [*self._encoder.found(start)]
+
+    def finish(self, domain: Domain | None = None) -> tuple[Domain, Longs]:
+        """The sorted domain, or `domain` where one is declared; and first-seen code -> position in it."""
+        values = self.found()
+        occurring = Domain.sorted(values)
+        table = np.fromiter(map(occurring.index.__getitem__, values), np.int64, len(values))
+        return settle(occurring, table, domain, self.name)
+
+
 class ColumnBuilder:
     """One column, put together from blocks of numbers or of dictionary codes.
 
@@ -172,7 +216,7 @@ class ColumnBuilder:
         self.name = name
         self.n_rows = 0
         self._parts: list[Codes] = []
-        self._builder: DomainBuilder | NumberBuilder | None = None
+        self._builder: DomainBuilder | NumberBuilder | TextBuilder | None = None
 
     def add_numbers(self, numbers: Array, nulls: Bytes | None = None, kind: Kind | None = None) -> None:
         """Numbers of any NumPy integer or float type; `nulls` marks those that are absent."""
@@ -189,6 +233,22 @@ class ColumnBuilder:
             stop = start + BLOCK
             codes = builder.encode(numbers[start:stop], None if nulls is None else nulls[start:stop])
             self._keep(codes.astype(code_dtype(len(builder))))
+
+    def add_texts(self, texts: Utf8) -> None:
+        """Texts of UTF-8, of which none is made an object that was met before."""
+        builder = self._builder
+        if builder is None:
+            builder = self._builder = TextBuilder(self.name)
+        if not isinstance(builder, TextBuilder):
+            raise TypeError(
+                f"column {self.name!r}: expected batches of one type, got another after the first"
+            )
+        n_rows = len(texts.offsets) - 1
+        codes = np.empty(min(BLOCK, n_rows), np.uint32)
+        for start in range(0, n_rows, BLOCK):
+            part = codes[: n_rows - start]
+            builder.encode(texts, start, part)
+            self._keep(part.astype(code_dtype(len(builder))))
 
     def add_coded(self, codes: Codes, values: Sequence[object], kind: Kind | None = None) -> None:
         """Codes that point into `values`, which may hold duplicates and values no row has."""

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from nbcfast import _disclose, _groups, _solve
+from nbcfast import _disclose, _groups, _solve, _texts
 from nbcfast._columns import Columns
 from nbcfast._partition import Joint, Level, Problem, Scratch
 
@@ -285,3 +285,29 @@ def test_offsets_and_distances_are_one_memory(tmp_path):
     values, counts, sizes = np.zeros(3, np.uint32), longs(2**20, 1, 1), longs(2**20, 1, 1)
     with pytest.raises(ValueError, match="offsets must not fall"):
         _groups.distances(offsets[:4], values, counts, sizes, longs(1, 2**20), False, out[2:])
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("which", ["offsets", "data"])
+def test_texts_change_while_they_are_encoded(dtype, which):
+    """An offset is read once, and what is kept of a text is what was looked at."""
+    n = 100_000
+    offsets, out = np.arange(0, 3 * n + 1, 3).astype(dtype), np.empty(n, np.uint32)
+    data = np.full(3 * n, ord("a"), np.uint8)
+    changed = offsets if which == "offsets" else data
+    wrong = np.iinfo(dtype).max if which == "offsets" else 0xFF
+    right = changed[n:].copy()
+
+    def change():
+        changed[n:] = wrong
+        changed[n:] = right
+
+    with another_thread(change):
+        for _ in range(40):
+            encoder = _texts.TextEncoder()
+            unless(" a text o", encoder.encode, offsets, data, None, 0, out)
+            assert len(encoder) == len(encoder.found())
+    changed[n:] = right
+    encoder = _texts.TextEncoder()
+    encoder.encode(offsets, data, None, 0, out)
+    assert (out.max(), encoder.found()) == (0, ["aaa"])

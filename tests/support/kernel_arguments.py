@@ -17,6 +17,7 @@ from nbcfast import (
     _score,
     _skyline,
     _solve,
+    _texts,
 )
 
 
@@ -294,6 +295,19 @@ def key_encoder(world):
 
 def record_encoder(world):
     return _codes.RecordEncoder(3)
+
+
+def text_encoder(world):
+    return _texts.TextEncoder()
+
+
+def texts_arguments(world):
+    """Some texts of up to forty bytes, nulls among them."""
+    sizes = world.codes(40, 30, np.uint8).astype(np.int64)
+    offsets = np.concatenate([longs(0), np.cumsum(sizes)]).astype(world.rng.choice([np.int32, np.int64]))
+    data = world.codes(128, max(int(offsets[-1]), 1), np.uint8)
+    valid = world.rng.choice([None, world.codes(256, 5, np.uint8)])
+    return offsets, data, valid, world.rng.randrange(8), np.empty(30, np.uint32)
 
 
 def row_grouper(world):

@@ -56,6 +56,8 @@ from kernel_arguments import (
     table_arguments,
     tables,
     tally,
+    text_encoder,
+    texts_arguments,
     words,
     worlds_arguments,
 )
@@ -81,6 +83,7 @@ from nbcfast import (
     _score,
     _skyline,
     _solve,
+    _texts,
     _worlds,
     _zeros,
 )
@@ -400,6 +403,10 @@ RECIPES = {
     "_solve.System.dependent": read(system, "dependent"),
     "_solve.System.digits": on(system, "digits", lambda w: (np.empty((3, 6), np.int64),)),
     "_solve.System.start": on(system, "start", lambda w: (longs(1, -2, 3, 4), longs(1, 1))),
+    "_texts.TextEncoder": lambda w: (_texts.TextEncoder, ()),
+    "_texts.TextEncoder.__len__": on(text_encoder, "__len__", lambda w: ()),
+    "_texts.TextEncoder.encode": on(text_encoder, "encode", texts_arguments),
+    "_texts.TextEncoder.found": on(text_encoder, "found", lambda w: (0,)),
     "_worlds.posteriors": lambda w: (_worlds.posteriors, worlds_arguments(w)),
     "_zeros.gains": lambda w: (
         _zeros.gains,

@@ -103,7 +103,7 @@ def test_malformed_text_does_not_crash():
     offsets, data = pa.py_buffer(np.array([0, 1], np.int32)), pa.py_buffer(b"\xff")
     array = pa.Array.from_buffers(pa.string(), 1, [None, offsets, data])
     for obj in ({"x": array}, pa.table({"x": array})):
-        with pytest.raises(ValueError, match=r"column 'x': .*(codec|UTF8)"):
+        with pytest.raises(ValueError, match=r"column 'x': row 0: expected a text of UTF-8"):
             Table(obj)
 
 
@@ -331,7 +331,7 @@ def test_encoded_batches_and_domain_builder(parts):
     first_seen = []
     for batch in encoded_batches(iter(batches)):
         codes, values = batch["x"]
-        assert None not in values[:-1]
+        assert values.count(None) <= 1
         table = builder.add(values, np.bincount(codes, minlength=len(values)) > 0)
         first_seen += table[codes].tolist()
     domain, final = builder.finish()
