@@ -67,7 +67,7 @@ def settle(occurring: Domain, table: Longs, declared: Domain | None, name: str) 
 
 @dataclass(frozen=True)
 class Utf8:
-    """Texts as Arrow has them: row i is data[offsets[i]:offsets[i + 1]], and null where its bit is not set."""
+    """Texts as Arrow has them: row i is data[offsets[i]:offsets[i + 1]], and null where its bit is 0."""
 
     offsets: Array
     data: Bytes
