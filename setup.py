@@ -17,6 +17,8 @@ ROOT = Path(__file__).resolve().parent
 SOURCES = ROOT / "src"
 DEBUG = os.environ.get("NBCFAST_DEBUG", "") not in ("", "0")
 SANITIZE = os.environ.get("NBCFAST_SANITIZE", "")
+# Cython's own code, of memoryviews above all: 24,000 lines, which every kernel would compile once more.
+CYTHON = "nbcfast._cython"
 
 sys.path.insert(0, str(ROOT / "nbcfast"))
 from _sources import digest  # noqa: E402
@@ -60,11 +62,14 @@ def extensions():
         )
         for path in sorted(SOURCES.glob("_*.pyx"))
     ]
+    written = ["src/_cython.c"]  # by Cython, below build_dir
+    modules.append(Extension(CYTHON, written, extra_compile_args=compile_flags, extra_link_args=link_flags))
     return cythonize(
         modules,
         nthreads=processors() if os.name == "posix" else 0,  # elsewhere each would run this file again
         include_path=["src"],
-        build_dir="build/debug" if DEBUG else "build/cython",
+        build_dir="build/debug" if DEBUG else "build/kernels",
+        shared_utility_qualified_name=CYTHON,
         force=DEBUG,
         language_level=3,
         quiet=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, TypeVar
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 State = TypeVar("State")
 Result = TypeVar("Result")
+Item = TypeVar("Item")
 Progress = Callable[[int, int], object]
 
 ONE_THREAD_BYTES = 2_000_000  # less work than this is done before a second thread has woken up
@@ -174,6 +175,31 @@ def over_spans(
     for failure in failures:
         if failure is not None:
             raise failure
+
+
+def ahead(items: Iterator[Item]) -> Generator[Item, None, None]:
+    """The items, each made on another thread while the caller is at work on the one before it.
+
+    One waits at most. An item that no thread has begun when it is wanted is made by the caller.
+    """
+
+    def following(_: None = None) -> tuple[Item] | None:
+        try:
+            return (next(items),)
+        except StopIteration:
+            return None
+
+    helpers: list[Future[tuple[Item] | None]] = []
+    try:
+        got = following()
+        while got is not None:
+            helpers = helped(following, [None])
+            yield got[0]
+            got = helpers[0].result() if helpers and not helpers[0].cancel() else following()
+    finally:
+        for helper in helpers:
+            if not helper.cancel():
+                helper.exception()  # nobody else may touch what the items are made of before it is done
 
 
 def helped(work: Callable[[State], Result], states: Iterable[State]) -> list[Future[Result]]:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 
-from nbcfast._core.threads import Progress, usual
+from nbcfast._core.threads import Progress, ahead, usual
 from nbcfast._core.untyped import PyArrow
 from nbcfast._reading.hints import UnreadableError, look_at, refuse_folder
 from nbcfast.table import arrow
@@ -85,7 +85,8 @@ class ParquetFile:
     ----------
     path : str
     eager : bool
-        Whether pyarrow may read ahead, on several threads and in more memory.
+        Whether the next batch is read while the present one is looked at, on several threads and in more
+        memory.
 
     Attributes
     ----------
@@ -134,9 +135,12 @@ class ParquetFile:
         ):
             empty = True
             several = self.eager and usual() > 1
-            for batch in file.iter_batches(batch_size=PARQUET_ROWS, columns=names, use_threads=several):
-                empty = False
-                yield batch
+            batches = file.iter_batches(batch_size=PARQUET_ROWS, columns=names, use_threads=several)
+            # Closed before the file: the batch that is being read ahead is still of it.
+            with closing(ahead(batches) if several else batches) as read:
+                for batch in read:
+                    empty = False
+                    yield batch
             if empty:
                 yield pa.RecordBatch.from_pylist([], schema=pa.schema(fields))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, overload
 import numpy as np
 
 from nbcfast._core.choices import EMPTY, Empty
-from nbcfast._core.dtypes import Array, Longs
+from nbcfast._core.dtypes import Array
 from nbcfast._core.errors import NoRowsError
 from nbcfast._core.validation import choice, whole
 from nbcfast._reading.distinct import GrowingDomains
@@ -19,6 +19,7 @@ from nbcfast.table.arrow import check_codes
 from nbcfast.table.encode import recode, used_values
 from nbcfast.table.table import declared_domains
 from nbcfast.table.values import Value
+from nbcfast.views.batch_counts import BatchCounts
 from nbcfast.views.precedence import check_values, in_precedence, no_classes
 from nbcfast.views.tallying import MAX_VALUES, tally
 from nbcfast.views.viewset import Viewset
@@ -241,37 +242,6 @@ def _compact(codes: Array, values: list[Value], n_rows: int) -> tuple[Array, lis
     return recode(codes, places, len(positions)), [values[position] for position in positions.tolist()]
 
 
-class _Growing:
-    """Counts by first-seen codes, with room for more values and classes than there are yet."""
-
-    def __init__(self) -> None:
-        self.counts = np.zeros((0, 0), np.int64)
-
-    def add(self, rows: Longs, columns: Longs, counts: Longs) -> None:
-        """Add counts[i, j] to the cell rows[i], columns[j]; a row or column may come more than once."""
-        need = (int(rows.max(initial=-1)) + 1, int(columns.max(initial=-1)) + 1)
-        if need[0] > self.counts.shape[0] or need[1] > self.counts.shape[1]:
-            room = [
-                have if want <= have else max(want, 2 * have)
-                for have, want in zip(self.counts.shape, need, strict=True)
-            ]
-            grown = np.zeros(room, np.int64)
-            grown[: self.counts.shape[0], : self.counts.shape[1]] = self.counts
-            self.counts = grown
-        np.add.at(self.counts, np.ix_(rows, columns), counts)
-
-    def arranged(self, rows: Longs, columns: Longs, shape: tuple[int, int]) -> Longs:
-        result = np.zeros(shape, np.int64)
-        cells, counts = np.ix_(rows, columns), self.counts[: len(rows), : len(columns)]
-        if not counts.size:
-            return result
-        if all(len(np.unique(places)) == len(places) for places in (rows, columns)):
-            result[cells] = counts
-        else:  # two texts of a file that are one number have one place
-            np.add.at(result, cells, counts)
-        return result
-
-
 def _count_batches(
     source: Source,
     class_name: str,
@@ -285,18 +255,16 @@ def _count_batches(
 ) -> Viewset:
     """Count batch by batch with the batch's own dictionaries, and merge by value."""
     wanted = None if attributes is None else [*attributes, class_name]
-    domains: GrowingDomains | None = None
-    parts: dict[str, _Growing] = {}
+    merged: BatchCounts | None = None
     for batch in source.batches(wanted, weights, progress, check=False):  # the tally checks
         columns = batch.columns
         if class_name not in columns:
             raise ValueError(f"expected a column of {', '.join(map(repr, columns))}; got {class_name!r}")
-        if domains is None:
-            domains = _growing(source, columns, weights, parts)
-        builders = domains.builders
-        names = [name for name in builders if name != class_name]
+        if merged is None:
+            merged = BatchCounts(_growing(source, columns, weights), class_name, max_values)
+        names = [name for name in merged.names if name != class_name]
         try:
-            columns = {name: _compact(*columns[name], batch.n_rows) for name in builders}
+            columns = {name: _compact(*columns[name], batch.n_rows) for name in merged.names}
             labels = columns[class_name][1]
             check_values(class_name, len(labels), MAX_VALUES)
             class_counts, counts = tally(
@@ -312,54 +280,21 @@ def _count_batches(
             for name, (codes, values) in columns.items():  # what is wrong is named by its column
                 check_codes(name, codes, len(values))
             raise
-        seen = np.flatnonzero(class_counts)
-        places = builders[class_name].add(labels, class_counts > 0)[seen]
-        parts[class_name].add(np.zeros(1, np.int64), places, class_counts[seen][np.newaxis])
+        merged.add(class_name, columns[class_name][1], labels, class_counts[np.newaxis])
         for name, array in zip(names, counts, strict=True):
-            used = array.any(axis=1)
-            rows = np.flatnonzero(used)
-            at = builders[name].add(columns[name][1], used)[rows]
-            check_values(name, len(builders[name]), max_values)
-            parts[name].add(at, places, array[np.ix_(rows, seen)])
-        check_values(class_name, len(builders[class_name]), MAX_VALUES)
-    if domains is None:
+            merged.add(name, columns[name][1], labels, array)
+    if merged is None:
         if source.names is None or class_name not in source.names:
             raise no_classes(class_name)
-        domains = _growing(source, source.names, weights, parts)
-    declared_domains(given, domains.builders)
-    chosen = attributes if attributes is not None else [name for name in parts if name != class_name]
+        merged = BatchCounts(_growing(source, source.names, weights), class_name, max_values)
+    declared_domains(given, merged.names)
+    chosen = attributes if attributes is not None else [name for name in merged.names if name != class_name]
+    class_domain, class_counts, final, counts = merged.finished(chosen, given)
+    class_counts, counts, labelled = in_precedence(class_counts, counts, class_domain, classes, class_name)
     # A source has no weights of its own.
-    return _viewset_of(domains, parts, class_name, chosen, classes, given, max_values, weights is not None)
+    return Viewset.from_parts(class_counts, counts, labelled, final, weighted=weights is not None)
 
 
-def _growing(
-    source: Source, names: Iterable[str], weights: str | None, parts: dict[str, _Growing]
-) -> GrowingDomains:
-    """The domains of all columns but the weights, and `parts` with the counts of each: nothing yet."""
-    domains = GrowingDomains((name for name in names if name != weights), source.texts)
-    parts.update({name: _Growing() for name in domains.builders})
-    return domains
-
-
-def _viewset_of(
-    domains: GrowingDomains,
-    parts: dict[str, _Growing],
-    class_name: str,
-    attributes: list[str],
-    classes: Iterable[object] | None,
-    given: dict[str, Domain],
-    max_values: int,
-    weighted: bool,
-) -> Viewset:
-    """The viewset of what all batches had, in domains that were declared or are sorted."""
-    occurring, places = domains.finished(class_name, given.get(class_name))
-    check_values(class_name, len(occurring), MAX_VALUES)
-    n_classes = len(occurring)
-    counts, final = {}, {}
-    for name in attributes:
-        final[name], rows = domains.finished(name, given.get(name))
-        check_values(name, len(final[name]), max_values)
-        counts[name] = parts[name].arranged(rows, places, (len(final[name]), n_classes))
-    class_counts = parts[class_name].arranged(np.zeros(1, np.int64), places, (1, n_classes))[0]
-    class_counts, counts, labels = in_precedence(class_counts, counts, occurring, classes, class_name)
-    return Viewset.from_parts(class_counts, counts, labels, final, weighted=weighted)
+def _growing(source: Source, names: Iterable[str], weights: str | None) -> GrowingDomains:
+    """The domains of all columns but the weights: no value yet."""
+    return GrowingDomains((name for name in names if name != weights), source.texts)

@@ -6,7 +6,8 @@ import subprocess
 import sys
 import textwrap
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from types import SimpleNamespace
 
@@ -21,6 +22,7 @@ from nbcfast._core import threads as _threads
 from nbcfast._core.threads import (
     MOST_ROWS,
     ONE_THREAD_BYTES,
+    ahead,
     at_most,
     cores,
     n_threads,
@@ -403,3 +405,78 @@ def test_a_span_that_fails_ends_the_others():
     with pytest.raises(ValueError, match="span 2"):
         over_spans(((k, k + 1) for k in range(100)), [None], work)
     assert worked == [0, 1, 2]
+
+
+@pytest.mark.parametrize("room", [0, 1, 2])
+def test_items_are_made_ahead_in_their_order(monkeypatch, room):
+    """Whether the pool gives a thread each time, or none."""
+    if room == 0:
+        monkeypatch.setattr(_threads, "helped", lambda work, states: [])
+    made = []
+
+    def items():
+        for number in range(20 * room + 5):
+            made.append(number)
+            yield number
+
+    for expected, item in enumerate(ahead(items())):
+        assert item == expected
+        assert len(made) <= expected + 2  # one is made ahead, and no more
+    assert made == list(range(20 * room + 5))
+    assert list(ahead(iter([]))) == []
+
+
+def test_an_item_is_made_while_the_caller_has_the_one_before_it():
+    begun = threading.Event()
+
+    def items():
+        yield 1
+        begun.set()
+        yield 2
+
+    with closing(ahead(items())) as read:
+        assert next(read) == 1
+        assert begun.wait(60)  # by another thread: this one makes nothing before it asks again
+        assert list(read) == [2]
+
+
+def test_an_error_of_an_item_made_ahead_comes_where_the_item_would():
+    def items():
+        yield 1
+        raise ZeroDivisionError("the second")
+
+    read = ahead(items())
+    assert next(read) == 1
+    with pytest.raises(ZeroDivisionError, match="the second"):
+        next(read)
+
+
+def test_whoever_stops_waits_for_the_item_that_is_being_made():
+    going, made = threading.Event(), []
+
+    def items():
+        yield 1
+        going.set()
+        made.append(sum(range(1_000_000)))
+        yield 2
+        made.append("nobody asked for a third")
+
+    source = items()
+    read = ahead(source)
+    assert next(read) == 1
+    assert going.wait(60)
+    read.close()
+    source.close()  # ValueError while it runs
+    assert made == [sum(range(1_000_000))]
+
+
+def test_an_item_for_which_no_thread_is_free_is_made_by_the_caller(monkeypatch):
+    waiting = []
+
+    def queued(work, states):
+        waiting.append(Future())  # nobody begins it
+        return [waiting[-1]]
+
+    monkeypatch.setattr(_threads, "helped", queued)
+    assert list(ahead(iter("abc"))) == ["a", "b", "c"]
+    assert all(future.cancelled() for future in waiting)

@@ -69,7 +69,8 @@ def test_the_package_is_typed():
     assert (folder / "py.typed").exists()
     kernels = {path.name.split(".")[0] for path in folder.glob("_*") if path.suffix in (".so", ".pyd")}
     assert {"_codes", "_columns", "_count", "_score"} <= kernels
-    assert {name for name in kernels if not (folder / f"{name}.pyi").exists()} == set()
+    # What all kernels have of Cython is imported by them alone.
+    assert {name for name in kernels if not (folder / f"{name}.pyi").exists()} == {"_cython"}
 
 
 def test_the_reference_brings_all_of_its_modules(tmp_path):

@@ -32,7 +32,7 @@ def entry_points():
     found = set()
     for module in pkgutil.iter_modules(nbcfast.__path__):
         path = importlib.util.find_spec(f"nbcfast.{module.name}").origin
-        if not path.endswith((".so", ".pyd")):
+        if not path.endswith((".so", ".pyd")) or module.name == "_cython":  # Cython's own, and tried by it
             continue
         exported = vars(importlib.import_module(f"nbcfast.{module.name}"))
         for name, value in exported.items():

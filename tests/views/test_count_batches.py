@@ -1,6 +1,8 @@
 """`count` of what is read batch by batch: streams, and files."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import nbcfast
 
@@ -85,3 +87,47 @@ def test_a_file_is_counted_as_its_table_is(tmp_path):
     assert found.counts["x"].tolist() == [[4, 2], [1, 0]]  # 1 and 1.0 are one number
     with pytest.raises(FileNotFoundError):
         nbcfast.count("patients.csv", "diagnosis")
+
+
+DICTIONARIES = [["a", "b", "c"], ["c", "a", "b"], ["b", "a"], ["d", "a", "e", "b", "a"]]
+BATCH = st.tuples(
+    st.integers(0, len(DICTIONARIES) - 1),
+    st.integers(0, len(DICTIONARIES) - 1),
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4)), max_size=6),
+)
+
+
+@given(st.lists(BATCH, min_size=1, max_size=8))
+def test_batches_with_the_same_dictionaries_and_with_others(drawn):
+    """What is held of a column is merged when its dictionary or that of the class changes; 5 is a null."""
+    dictionaries = [pa.array(values) for values in DICTIONARIES]
+    type_ = pa.dictionary(pa.int8(), pa.string())
+    batches, rows = [], []
+    for first, second, codes in drawn:
+        columns = []
+        for place, which in enumerate((first, second)):
+            own = [pair[place] for pair in codes]
+            indices = pa.array(
+                [None if code == 5 else code % len(DICTIONARIES[which]) for code in own], pa.int8()
+            )
+            columns.append(pa.DictionaryArray.from_arrays(indices, dictionaries[which]))
+        batches.append(
+            pa.RecordBatch.from_arrays([*columns, columns[1]], schema=pa.schema([(n, type_) for n in "xyz"]))
+        )
+        rows += zip(*(column.to_pylist() for column in columns), strict=True)
+    reader = pa.RecordBatchReader.from_batches(batches[0].schema, batches)
+    if not rows:
+        assert nbcfast.count(reader, "y", empty="none") is None
+        return
+    x, y = (list(column) for column in zip(*rows, strict=True))
+    assert nbcfast.count(reader, "y") == nbcfast.count({"x": x, "y": y, "z": y}, "y")
+
+
+def test_too_many_values_over_batches_that_each_have_few():
+    batches = [
+        pa.record_batch({"x": pa.array([f"{start + i}" for i in range(4)]), "y": pa.array(["n"] * 4)})
+        for start in (0, 4)
+    ]
+    with pytest.raises(ValueError, match="column 'x' has 8 values, expected at most 7"):
+        nbcfast.count(iter(batches), "y", max_values=7)
+    assert len(nbcfast.count(iter(batches), "y", max_values=8).domain("x")) == 8
