@@ -31,6 +31,7 @@ from kernel_arguments import (
     lists,
     longs,
     margin_counts,
+    matrix_of,
     numbers_of,
     of_split,
     on,
@@ -50,12 +51,18 @@ from kernel_arguments import (
     scores_arguments,
     separator,
     separator_arguments,
+    served,
+    served_scores,
+    served_strata,
+    strata,
     sweep_arguments,
     system,
     system_arguments,
     table_arguments,
     tables,
+    tables_of_positions,
     tally,
+    translation,
     words,
     worlds_arguments,
 )
@@ -371,6 +378,26 @@ RECIPES = {
     "_score.Scorer": lambda w: (_score.Scorer, (w.get(scores),)),
     "_score.Scorer.order": on(scorer, "order", lambda w: (0, 40, order_of(w))),
     "_score.Scorer.predict": on(scorer, "predict", lambda w: (0, 40, labels_of(w), np.empty(40, np.uint8))),
+    "_score.Served": lambda w: (_score.Served, (served_scores(w),)),
+    "_score.Served.decide_columns": on(
+        served,
+        "decide_columns",
+        lambda w: (
+            w.get(columns),
+            labels_of(w),
+            w.rng.choice([None, w.get(translation)]),
+            np.empty(40, np.uint8),
+        ),
+    ),
+    "_score.Served.decide_matrix": on(
+        served, "decide_matrix", lambda w: (matrix_of(w, 3, 2, 4), labels_of(w))
+    ),
+    "_score.Served.decide_record": on(served, "decide_record", lambda w: ([2, 0, w.rng.randrange(4)],)),
+    "_score.ServedStrata": lambda w: (_score.ServedStrata, (strata(w),)),
+    "_score.ServedStrata.decide_matrix": on(
+        served_strata, "decide_matrix", lambda w: (matrix_of(w, 2, 3, 2, 4), labels_of(w))
+    ),
+    "_score.Translation": lambda w: (_score.Translation, (list(tables_of_positions(w)),)),
     "_skyline.Histograms": lambda w: (_skyline.Histograms, histogram_arguments(w)),
     "_skyline.Histograms.n_groups": read(histograms, "n_groups"),
     "_skyline.Scan": lambda w: (_skyline.Scan, (w.get(histograms), 3, longs(0, 1))),
