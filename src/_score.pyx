@@ -504,7 +504,8 @@ cdef int take_labels(Py_buffer *out, object labels, int64_t n_rows, int64_t n_cl
     PyObject_GetBuffer(labels, out, PyBUF_CONTIG | PyBUF_FORMAT)
     try:
         if out.ndim != 1 or out.shape[0] != n_rows:
-            raise ValueError(f"labels must be 1-D of {n_rows} rows, got {out.len // out.itemsize} in {out.ndim} dimensions")
+            raise ValueError(f"labels must be 1-D of {n_rows} rows, got {out.len // out.itemsize} in {out.ndim} "
+                             "dimensions")
         if out.format == NULL or out.format[1] or out.format[0] not in b"BH":
             raise TypeError("labels must be of uint8 or uint16")
         if out.itemsize == 1 and n_classes > 256:

@@ -220,7 +220,7 @@ def _matched(views: Viewset, table: AnyTable, unseen: str) -> tuple[list[Column]
 
 def _columns_of(names: Sequence[str], table: Table) -> list[Column]:
     try:
-        return [table.column(name) for name in names]
+        return table.several(names)
     except NoColumnError as error:
         raise ValueError(
             f"the table has no column {error.name!r}, which the views need; it has {table.names}"

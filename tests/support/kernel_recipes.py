@@ -197,6 +197,10 @@ RECIPES = {
     "_count.Tally": lambda w: (_count.Tally, (w.get(columns), longs(0, 2), longs(0, 1), None)),
     "_count.Tally.add": on(tally, "add", lambda w: (0, 40)),
     "_count.Tally.add_to": on(tally, "add_to", lambda w: (np.zeros(20, np.int64),)),
+    "_count.tally_few": lambda w: (
+        _count.tally_few,
+        (w.get(columns), np.zeros((6, 4), np.int64), w.rng.choice([None, longs(*range(1, 41))])),
+    ),
     "_count.first_bad": lambda w: (_count.first_bad, (w.get(columns), 1)),
     "_count.add_checked": lambda w: (
         _count.add_checked,
