@@ -24,8 +24,9 @@ from nbcfast.table.encode import Column, used_values
 from nbcfast.table.table import Table
 from nbcfast.table.values import Value
 from nbcfast.views import Viewset
+from nbcfast.views.kept_scores import Match
 from nbcfast.views.quality import posteriors
-from nbcfast.views.scoring import predict_placed
+from nbcfast.views.scoring import decide
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -189,7 +190,8 @@ class Answering:
             tables = [places[name] for name in views.attributes]
             n_rows = block.n_rows if rows is None else len(rows)
             within = None if self.by else progress
-            found = predict_placed(views, columns, tables, n_rows, threads, within, leave_out)
+            match = Match(tables)
+            found, _ = decide(views, columns, match, n_rows, 0, threads, within, leave_out=leave_out)
             chosen = slice(None) if rows is None else rows
             codes[chosen] = found
             done += n_rows

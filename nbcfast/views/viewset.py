@@ -20,6 +20,7 @@ from nbcfast.views.aggregated import GroupRows, LabelRows, aggregated
 from nbcfast.views.exchanged import as_bytes, parts_of_bytes
 from nbcfast.views.given_counts import given_parts
 from nbcfast.views.integers import column_sums, total
+from nbcfast.views.kept_scores import KeptScores
 from nbcfast.views.merging import merged_parts
 from nbcfast.views.noise import Noise
 from nbcfast.views.redeclared import redeclared
@@ -85,7 +86,18 @@ class Viewset:
     (array([0, 2]), True)
     """
 
-    __slots__ = ("attributes", "class_counts", "class_domain", "counts", "domains", "noise", "weighted")
+    __slots__ = (
+        "_kept",
+        "attributes",
+        "class_counts",
+        "class_domain",
+        "counts",
+        "domains",
+        "noise",
+        "weighted",
+    )
+
+    _kept: KeptScores | None
 
     attributes: tuple[str, ...]
     class_counts: Counts
@@ -115,18 +127,19 @@ class Viewset:
         noise: Noise | None = None,
         weighted: bool = False,
     ) -> None:
-        for array in (class_counts, *counts.values()):
-            array.flags.writeable = False
-        for field, value in (
-            ("attributes", tuple(counts)),
-            ("class_counts", class_counts),
-            ("counts", MappingProxyType(dict(counts))),  # the caller may change its mapping, not the arrays
-            ("class_domain", class_domain),
-            ("domains", MappingProxyType(dict(domains))),
-            ("noise", noise),
-            ("weighted", weighted),
-        ):
-            object.__setattr__(self, field, value)
+        class_counts.setflags(False)  # its first argument, write: by name it takes twice the time
+        for array in counts.values():
+            array.setflags(False)
+        put = object.__setattr__
+        put(self, "_kept", None)
+        put(self, "attributes", tuple(counts))
+        put(self, "class_counts", class_counts)
+        # The caller may change its mapping, not the arrays.
+        put(self, "counts", MappingProxyType(dict(counts)))
+        put(self, "class_domain", class_domain)
+        put(self, "domains", MappingProxyType(dict(domains)))
+        put(self, "noise", noise)
+        put(self, "weighted", weighted)
 
     @classmethod
     def from_parts(
@@ -298,6 +311,15 @@ class Viewset:
             self.noise,
             self.weighted,
         )
+
+    @property
+    def kept(self) -> KeptScores:
+        """What predictions need, made when they first do; it goes with the views, and no copy has it."""
+        if self._kept is None:
+            sizes = [len(array) for array in self.counts.values()]
+            object.__setattr__(self, "_kept", KeptScores(self.domains, sizes))
+        assert self._kept is not None
+        return self._kept
 
     @property
     def classes(self) -> tuple[Value, ...]:
@@ -483,7 +505,7 @@ class Viewset:
         ['no']
         """
         labels, _ = predict(self, table, alpha, unseen, threads, progress)
-        return labels if codes else self.label_array()[labels]
+        return labels if codes else self.kept.labels(self.class_domain)[labels]
 
     def order(
         self,
