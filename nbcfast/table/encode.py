@@ -101,7 +101,9 @@ class DomainBuilder:
             self._map = np.concatenate([self._map, np.full(len(values) - len(self._map), -1, np.int64)])
         wanted = self._map < 0
         if used is not None:
-            wanted &= np.asarray(used).astype(bool)
+            known = np.asarray(used).astype(bool)  # of a list that may have grown since
+            wanted[: len(known)] &= known
+            wanted[len(known) :] = False
         new = np.flatnonzero(wanted).tolist()
         if new:
             where = f"column {self.name!r}"

@@ -69,12 +69,18 @@ class BatchCounts:
     def add(self, name: str, values: list[Value], labels: list[Value], counts: Longs) -> None:
         """Add the counts of a batch: of these values with these labels; of the class one row.
 
-        The array is kept, and added to while the next batches have the very same lists: most have, and
-        looking up all values again would take as long as counting some ten thousand rows.
+        The array is kept, and added to while the next batches have the very same lists, which may have
+        grown: most have, and looking up all values again would take as long as counting some ten thousand
+        rows.
         """
         held = self._held.get(name)
         if held is not None and held[0] is values and held[1] is labels:
-            np.add(held[2], counts, out=held[2])
+            before = held[2]
+            if before.shape == counts.shape:
+                np.add(before, counts, out=before)
+            else:
+                counts[: before.shape[0], : before.shape[1]] += before
+                self._held[name] = values, labels, counts
         else:
             self._merge(name)
             self._held[name] = values, labels, counts
