@@ -299,10 +299,10 @@ def _count_batches(
         merged = BatchCounts(_growing(source, source.names, weights), class_name, max_values)
     declared_domains(given, merged.names)
     chosen = attributes if attributes is not None else [name for name in merged.names if name != class_name]
-    class_domain, class_counts, final, counts = merged.finished(chosen, given)
-    class_counts, counts, labelled = in_precedence(class_counts, counts, class_domain, classes, class_name)
+    class_domain, of_classes, final, found = merged.finished(chosen, given)
+    of_classes, found, labelled = in_precedence(of_classes, found, class_domain, classes, class_name)
     # A source has no weights of its own.
-    return Viewset.from_parts(class_counts, counts, labelled, final, weighted=weights is not None)
+    return Viewset.from_parts(of_classes, found, labelled, final, weighted=weights is not None)
 
 
 def _growing(source: Source, names: Iterable[str], weights: str | None) -> GrowingDomains:
