@@ -69,20 +69,18 @@ class BatchCounts:
     def add(self, name: str, values: list[Value], labels: list[Value], counts: Longs) -> None:
         """Add the counts of a batch: of these values with these labels; of the class one row.
 
-        The array is kept, and added to while the next batches have the very same lists, which may have
-        grown: most have, and looking up all values again would take as long as counting some ten thousand
-        rows.
+        The array is kept, and added to while the next batches have the very same lists: most have, and
+        looking up all values again would take as long as counting some ten thousand rows. Such a list may
+        have grown at its end meanwhile.
         """
         held = self._held.get(name)
-        if held is not None and held[0] is values and held[1] is labels:
-            before = held[2]
-            if before.shape == counts.shape:
-                np.add(before, counts, out=before)
-            else:
-                counts[: before.shape[0], : before.shape[1]] += before
-                self._held[name] = values, labels, counts
-        else:
+        if held is None or held[0] is not values or held[1] is not labels:
             self._merge(name)
+            self._held[name] = values, labels, counts
+        elif held[2].shape == counts.shape:
+            np.add(held[2], counts, out=held[2])
+        else:
+            counts[: held[2].shape[0], : held[2].shape[1]] += held[2]
             self._held[name] = values, labels, counts
 
     def _merge(self, name: str) -> None:
@@ -91,17 +89,18 @@ class BatchCounts:
         if held is None:
             return
         values, labels, counts = held
+        n_values, n_labels = counts.shape
         builders = self.domains.builders
         with_label = counts.any(axis=0)
         seen = np.flatnonzero(with_label)
-        places = builders[self.class_name].add(labels, with_label)[seen]
+        places = builders[self.class_name].add(_first(labels, n_labels), with_label)[seen]
         if name == self.class_name:
             check_values(name, len(builders[name]), MAX_VALUES)
             self._grown[name].add(np.zeros(1, np.int64), places, counts[:, seen])
             return
         used = counts.any(axis=1)
         rows = np.flatnonzero(used)
-        at = builders[name].add(values, used)[rows]
+        at = builders[name].add(_first(values, n_values), used)[rows]
         check_values(name, len(builders[name]), self.max_values)
         self._grown[name].add(at, places, counts[np.ix_(rows, seen)])
 
@@ -125,3 +124,8 @@ class BatchCounts:
             np.zeros(1, np.int64), places, (1, len(classes))
         )[0]
         return classes, class_counts, domains, counts
+
+
+def _first(values: list[Value], n: int) -> list[Value]:
+    """The first so many, without those that came after the counts."""
+    return values if len(values) == n else values[:n]

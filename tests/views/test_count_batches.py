@@ -1,10 +1,13 @@
 """`count` of what is read batch by batch: streams, and files."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import nbcfast
+from nbcfast._reading.distinct import GrowingDomains
+from nbcfast.views.batch_counts import BatchCounts
 
 pa = pytest.importorskip("pyarrow")
 
@@ -131,3 +134,36 @@ def test_too_many_values_over_batches_that_each_have_few():
     with pytest.raises(ValueError, match="column 'x' has 8 values, expected at most 7"):
         nbcfast.count(iter(batches), "y", max_values=7)
     assert len(nbcfast.count(iter(batches), "y", max_values=8).domain("x")) == 8
+
+
+def counted(rows, values, labels):
+    """How often each value comes with each label."""
+    counts = np.zeros((len(values), len(labels)), np.int64)
+    for value, label in rows:
+        counts[values.index(value), labels.index(label)] += 1
+    return counts
+
+
+@pytest.mark.parametrize("ahead", [0, 1, 7])
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), min_size=1), st.integers(1, 5))
+def test_lists_that_grow_at_their_end(ahead, rows, size):
+    """As those of a file's texts do, which may be ahead of the counts: then they have more than was counted."""
+    values, labels = [], []
+    found = BatchCounts(GrowingDomains("xy", False), "y", 10)
+    for start in range(0, len(rows), size):
+        for value, label in rows[: start + size * (1 + ahead)]:
+            values += [value] * (value not in values)
+            labels += [label] * (label not in labels)
+        counts = counted(rows[start : start + size], values, labels)
+        found.add("y", labels, labels, counts.sum(axis=0)[np.newaxis])
+        found.add("x", values, labels, counts)
+    values += [10, 11]
+    labels.append(4)
+    classes, class_counts, domains, merged = found.finished(["x"], {})
+    x, y = (list(column) for column in zip(*rows, strict=True))
+    expected = nbcfast.count({"x": x, "y": y}, "y")
+    assert (classes.values, class_counts.tolist()) == (expected.classes, expected.class_counts.tolist())
+    assert (domains["x"].values, merged["x"].tolist()) == (
+        expected.domain("x"),
+        expected.counts["x"].tolist(),
+    )
