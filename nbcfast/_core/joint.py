@@ -83,9 +83,9 @@ def _planned(
             entry_cost,
         )
     first = np.cumsum([0, *map(len, groups)], dtype=np.int64)
-    members = np.array([a for group in groups for a in group], dtype=np.int64)
-    first.flags.writeable = members.flags.writeable = False  # whoever asks next gets the same
-    return JointTables(first, members)
+    together = np.array([a for group in groups for a in group], dtype=np.int64)
+    first.flags.writeable = together.flags.writeable = False  # whoever asks next gets the same
+    return JointTables(first, together)
 
 
 def _cheapest(

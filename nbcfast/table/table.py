@@ -225,9 +225,8 @@ class Table:
         >>> [column.domain for column in Table({"age": [39, 50], "job": ["cook", None]}).several(["job"])]
         [Domain('cook', None)]
         """
-        columns = self._columns
         try:
-            return [columns[name] for name in names]
+            return [self._columns[name] for name in names]
         except (KeyError, TypeError):
             return [self.column(name) for name in names]  # names the one that is not there
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -15,10 +15,11 @@ from nbcfast._core.numbers import Numeral
 from nbcfast._core.threads import MOST_ROWS, n_threads, over_rows
 from nbcfast._core.validation import choice
 from nbcfast._reading.source import DECIDED_THERE, AnyTable, rows_from
-from nbcfast._score import Scorer, Scores
+from nbcfast._score import Scorer, Scores, Served
 from nbcfast.table import Column, Domain, Table
 from nbcfast.table.encode import used_values
-from nbcfast.views.kept_scores import Match, Unknown
+from nbcfast.views.kept_scores import Match, Unknown, made_to_serve
+from nbcfast.views.record_scorer import RecordScorer, Unseen
 from nbcfast.views.score_tables import score_tables, smoothing_of
 
 if TYPE_CHECKING:
@@ -77,6 +78,32 @@ def order(
     else:
         _check_options(alpha, threads)
     return result
+
+
+def record_scorer(views: Viewset, alpha: Numeral, unseen: str) -> RecordScorer:
+    """What decides one record after the other; see `Viewset.scorer`."""
+    choice(unseen, ("error", "ignore", "zero"), "unseen")
+    domains = views.domains
+
+    def refusal(unknown: Mapping[str, Domain]) -> ValueError:
+        name, domain = next(iter(unknown.items()))
+        return unknown_value(name, domain, 0, domains[name], "scorer(unseen='ignore')")
+
+    return RecordScorer(
+        domains,
+        lambda name, domain: domain.positions_in(domains[name]),
+        refusal,
+        [served_with(views, alpha, unseen)],
+        views.classes,
+        cast("Unseen", unseen),
+    )
+
+
+def served_with(views: Viewset, alpha: Numeral, unseen: str) -> Served:
+    """The tables for whoever asks again and again, if need be with a position for unknown values."""
+    unknown: Unknown = "ignore" if unseen == "ignore" else "zero" if unseen == "zero" else "none"
+    smoothing = smoothing_of(alpha)
+    return views.kept.served(views, smoothing, unknown) or made_to_serve(views, smoothing, unknown)[0]
 
 
 def tied_tuples(views: Viewset, limit: int) -> int | None:
@@ -227,11 +254,13 @@ def _columns_of(names: Sequence[str], table: Table) -> list[Column]:
         ) from None
 
 
-def unknown_value(name: str, domain: Domain, position: int, known: Domain) -> ValueError:
+def unknown_value(
+    name: str, domain: Domain, position: int, known: Domain, call: str = "predict(.., unseen='ignore')"
+) -> ValueError:
     """What is wrong with a value of a column that the views do not know."""
     theirs, ours = domain.kind, known.kind
     hint = (
-        "Viewset.predict(.., unseen='ignore') leaves the attribute out of such rows; values that "
+        f"Viewset.{call} leaves the attribute out of such rows; values that "
         "are known in advance can be declared before they are counted"
     )
     if ours == "interval" != theirs:
