@@ -1,34 +1,37 @@
-"""CSV files: the one reader, batch by batch, and tables made of what it reads; pyarrow reads."""
+"""CSV files: the one reader, batch by batch, and tables made of what it reads."""
 
 from __future__ import annotations
 
 import math
 import os
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
 
+import numpy as np
+
+from nbcfast import _csv_rows
+from nbcfast._core.dtypes import Array, Codes, Longs
 from nbcfast._core.errors import NoColumnError
-from nbcfast._core.threads import Progress, usual
-from nbcfast._core.untyped import PyArrow
+from nbcfast._core.threads import Progress, n_threads, usual
+from nbcfast._reading import csv_blocks
+from nbcfast._reading.csv_blocks import CsvRows, CsvText, Fault, FaultError, LongRowError, TextColumn
 from nbcfast._reading.endings import delimiter_of
 from nbcfast._reading.hints import Look, UnreadableError, expect_encoding, look_at, misread, refuse_folder
-from nbcfast._reading.opened import compression_of, open_file
-from nbcfast.table import arrow
-from nbcfast.table.encode import ColumnBuilder
+from nbcfast._reading.opened import FileBytes, compression_of, open_file
+from nbcfast.table.arrow import chosen_names
+from nbcfast.table.domain import Domain
+from nbcfast.table.encode import Column, number_domain, put_together, settle
 from nbcfast.table.row_weights import split_weights
 from nbcfast.table.table import Table, declared_domains
 from nbcfast.table.values import INT64_MAX, INT64_MIN, Value
 
 BLOCK_BYTES = 1 << 20
-LARGEST_BLOCK = 1 << 30
+PIECE = 1 << 20  # bytes in which lines are counted
+COMPRESSED_TO = 4  # how many times as much is in a file that is compressed, about
 
-Result = TypeVar("Result")
-
-# Of pyarrow, which goes on with the row itself: that is private, and what is printed is kept.
-_FIELDS = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns?, got (\d+)")
+_NO_CODES = np.empty(0, np.uint8)
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
 
@@ -103,46 +106,78 @@ def read_csv(
     if weights is not None and not isinstance(weights, str):
         raise TypeError(f"weights: expected the name of a column, got {type(weights).__name__}")
     form = CsvForm.of(where, delimiter, null_values, encoding)
-    arrow.load_readers()
     refuse_folder(where)
-    # It may be an iterator, and reading may start again.
-    columns = columns if columns is None or isinstance(columns, str) else list(columns)
+    file = CsvFile(where, form)
     declared = declared_domains(domains)
     size = os.stat(where).st_size
-
-    def read(file: CsvFile) -> dict[str, ColumnBuilder]:
-        """All fields as text, dictionary-encoded block by block."""
-        wanted = arrow.chosen_names(file.names, columns)
-        if not wanted:
-            raise ValueError("columns: expected at least one name, got none")
-        if weights is not None and weights not in wanted:
-            wanted += arrow.chosen_names(file.names, [weights])
-        for name in types or ():
-            if name not in wanted:
-                raise NoColumnError(name, wanted, "types")
-        declared_domains(declared, [name for name in wanted if name != weights])
-        builders = {name: ColumnBuilder(name) for name in wanted}
-        with closing(file.batches(wanted)) as batches:
-            for _ in arrow.add_batches(builders, batches):
-                if progress is not None:
-                    progress(min(file.done, size), size)
-        return builders
-
-    builders = read_whole(where, form, read)
+    wanted = chosen_names(file.names, columns)
+    if not wanted:
+        raise ValueError("columns: expected at least one name, got none")
+    if weights is not None and weights not in wanted:
+        wanted += chosen_names(file.names, [weights])
+    for name in types or ():
+        if name not in wanted:
+            raise NoColumnError(name, wanted, "types")
+    declared_domains(declared, [name for name in wanted if name != weights])
+    parts: list[list[Codes]] = []
+    found: list[TextColumn] = []
+    n_rows = 0
+    with closing(file.coded(wanted)) as batches:
+        for rows, codes, columns_so_far in batches:
+            n_rows += rows
+            parts.append(codes)
+            found = columns_so_far
+            if progress is not None:
+                progress(min(file.done, size), size)
     finished = {}
-    for name in list(builders):
+    for place, name in enumerate(wanted):
         rule = (types or {}).get(name)
         if rule is None and name in declared:
             rule = _rule_of(declared[name].kind, name)
         if rule is None and name == weights:
             rule = "int"
-        values = typed(builders[name].distinct_texts(), rule, name)
-        finished[name] = builders.pop(name).finish(declared.get(name), values)
-    n_rows = len(next(iter(finished.values())).codes)
+        domain, table = settle(
+            *_domain(found[place] if found else None, rule, name), declared.get(name), name
+        )
+        by_column = [codes[place] for codes in parts]
+        for codes in parts:
+            codes[place] = _NO_CODES  # so that it can go once it is put together
+        finished[name] = Column(put_together(by_column, table, len(domain)), domain)
     if progress is not None:
         progress(size, size)
     kept, checked = split_weights(finished, weights, n_rows)
     return Table.from_columns(kept, checked, n_rows)
+
+
+def _domain(column: TextColumn | None, rule: str | None, name: str) -> tuple[Domain, Longs]:
+    """The values of a column by the rule asked for or that which fits, and the place of each code."""
+    if column is not None and rule != "text":
+        numbers = _numbers(column, rule, name)
+        if numbers is not None:
+            return number_domain(numbers, column.null)
+    texts = [] if column is None else column.texts()
+    domain = Domain.sorted(texts)
+    return domain, np.fromiter(map(domain.index.__getitem__, texts), np.int64, len(texts))
+
+
+def _numbers(column: TextColumn, rule: str | None, name: str) -> Array | None:
+    """The values of a column as numbers (a null is 0); None where they stay text. As `typed`."""
+    if rule is None and column.n == (column.null >= 0):
+        return None
+    if rule != "float":
+        numbers, wrong = column.integers()
+        if wrong < 0:
+            return numbers
+        if rule == "int":
+            text = column.texts()[wrong]
+            raise ValueError(f"column {name!r}: expected integers of 64 bits, got {text!r}")
+    numbers, wrong = column.floats()
+    if wrong < 0:
+        return numbers
+    if rule is None:
+        return None
+    text = column.texts()[wrong]
+    raise ValueError(f"column {name!r}: expected floats as Python writes them, got {text!r}")
 
 
 def _check_types(types: Mapping[str, str] | None) -> None:
@@ -199,145 +234,129 @@ class CsvFile:
         Bytes of the file that were read for the last batch and those before it.
     """
 
-    def __init__(self, path: str, form: CsvForm, *, block: int = BLOCK_BYTES, threads: bool = True) -> None:
-        self.path, self.form, self.block, self.threads = path, form, block, threads
+    def __init__(
+        self, path: str, form: CsvForm, *, block: int | None = None, threads: int | None = None
+    ) -> None:
+        self.path, self.form = path, form
         self.done = 0
+        self._block, self._threads = block, threads
         self._names: list[str] | None = None
 
     @property
     def names(self) -> list[str]:
         """The columns: the fields of the first line."""
         if self._names is None:
-            from pyarrow import csv
-
-            # Only the names: whatever types pyarrow guesses, it guesses them from the first block.
-            with self._errors(), open_file(self.path, self.form.encoding) as (_, stream):
-                any_types = csv.ConvertOptions(check_utf8=False)
-                with csv.open_csv(stream, *self._options(False), any_types) as batches:
-                    self._names = list(batches.schema.names)
+            with self._errors(), open_file(self.path, self.form.encoding) as source:
+                self._names = self._header(self._text(source))
         return list(self._names)
 
-    def batches(self, names: Sequence[str]) -> Generator[PyArrow, None, None]:
-        """Record batches of these columns, each a dictionary of texts."""
-        from pyarrow import csv
+    def batches(
+        self, names: Sequence[str], most_held: int | None = None
+    ) -> Generator[dict[str, tuple[Codes, list[Value]]], None, None]:
+        """Batches of name -> (codes, values): a list of texts a column, which is the same in all and grows.
 
+        Once a column has more than `most_held` texts those of all columns are let go, and lists begin anew.
+        """
+        with closing(self.coded(names, most_held)) as batches:
+            for _, codes, columns in batches:
+                yield {name: (codes[place], columns[place].texts()) for place, name in enumerate(names)}
+
+    def coded(
+        self, names: Sequence[str], most_held: int | None = None
+    ) -> Generator[tuple[int, list[Codes], list[TextColumn]], None, None]:
+        """Batches of a number of rows, codes, and what is known of the columns so far; none is empty."""
         present = self.names
-        pa = arrow.load_pyarrow()
-        read, parse = self._options(self.threads)
-        # With one column an empty line is a row, and no row is dropped.
-        parse.ignore_empty_lines = len(present) > 1
-        convert = csv.ConvertOptions(
-            include_columns=names,
-            column_types=dict.fromkeys(names, pa.dictionary(pa.int32(), pa.string())),
-            null_values=list(self.form.null_values),
-            strings_can_be_null=True,
-        )
-        with (
-            self._errors(),
-            open_file(self.path, self.form.encoding) as (source, stream),
-            csv.open_csv(stream, read, parse, convert) as batches,
-        ):
-            for batch in batches:
-                self.done = source.done
-                yield batch
+        form = self.form
+        with self._errors(names), open_file(self.path, form.encoding) as source:
+            text = self._text(source)
+            if self._header(text) != present:
+                raise OSError(f"{self.path}: it was changed while it was read")
+            places = [present.index(name) for name in names] or [0]  # one at least, which counts the rows
+            size = os.stat(self.path).st_size if os.path.isfile(self.path) else None
+            threads = usual() if self._threads is None else self._threads
+            if size is not None and self._threads is None:
+                threads = n_threads(None, size * (1 if compression_of(self.path) is None else COMPRESSED_TO))
+            rows = CsvRows(text, form.delimiter, len(present), places, form.null_values, threads)
+            for n_rows, codes in rows.batches(most_held):
+                self.done = text.done
+                yield n_rows, codes, rows.columns
 
-    def _options(self, threads: bool) -> tuple[PyArrow, PyArrow]:
-        from pyarrow import csv
+    def _text(self, source: FileBytes) -> CsvText:
+        return CsvText(source, self.form.delimiter, BLOCK_BYTES if self._block is None else self._block)
 
-        read = csv.ReadOptions(block_size=self.block, use_threads=threads)
-        return read, csv.ParseOptions(delimiter=self.form.delimiter, newlines_in_values=True)
+    def _header(self, text: CsvText) -> list[str]:
+        fields, quote = text.header()
+        if not fields:
+            raise self._unreadable("the file is empty, and a line with the names of columns is wanted")
+        if quote >= 0:
+            raise self._unreadable(
+                f"{self._at(quote) or 'the names'}: a quote that is opened and never closed makes one name "
+                "of all that follows"
+            )
+        names = [name.decode() for name in fields]
+        for name in names:
+            if "\0" in name:
+                raise self._unreadable(f"expected names of columns without a NUL, got {name!r}")
+        return names
 
     @contextmanager
-    def _errors(self) -> Iterator[None]:
+    def _errors(self, names: Sequence[str] = ()) -> Iterator[None]:
         """What is wrong with the file, in one line that names it."""
-        pa = arrow.load_pyarrow()
         try:
             yield
         except UnicodeError as error:
-            raise self._undecodable(arrow.one_line(error)) from None
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowKeyError) as error:
-            message = arrow.one_line(error)
-            if "invalid UTF8" in message:
-                raise self._undecodable(message) from None
-            if message == "Empty CSV file":
-                message = "the file is empty, and a line with the names of columns is wanted"
-            cls = UnreadableError
-            if "straddling" in message or "or block" in message:
-                cls = LongRowError
-                message = (
-                    f"a row is longer than {self.block:,} bytes, and no longer ones are read; a quote that "
-                    "is opened and never closed makes one row of all that follows"
-                )
-            elif (found := _FIELDS.search(message)) is not None:
-                row, expected, got = found.groups()
-                if self.threads and row is None:
-                    cls = LostRowError
-                where = "a row" if row is None else f"row {int(row):,}, where the names are row 1"
-                message = f"{where}: expected {int(expected):,} fields as there are names, got {int(got):,}"
-            raise cls(f"{self.path}: {message}", self._look) from None
-        except pa.ArrowException as error:
-            raise OSError(f"{self.path}: {arrow.one_line(error)}") from None
-        except (KeyError, IndexError) as error:
-            raise ValueError(f"{self.path}: {arrow.one_line(error)}") from None
+            found = misread(self.path, self.form.encoding)
+            raise self._unreadable(str(error)) if found is None else found from None
+        except LongRowError:
+            raise self._unreadable(
+                f"a row is longer than {csv_blocks.LARGEST_BLOCK:,} bytes, and no longer ones are read; a "
+                "quote that is opened and never closed makes one row of all that follows"
+            ) from None
+        except FaultError as error:
+            raise self._told(error.fault, error.rows, names) from None
         except OSError as error:
-            if error.filename is not None:
+            if error.filename is not None or str(error).startswith(self.path):
                 raise
             hint = "" if (look := self._look) is None or look.reading else f"; {look.text()}"
-            raise OSError(f"{self.path}: {arrow.one_line(error)}{hint}") from None
+            raise OSError(f"{self.path}: {error}{hint}") from None
 
     @property
     def _look(self) -> Look | None:
         return look_at(self.path, self.form.delimiter, self.form.encoding)
 
-    def _undecodable(self, message: str) -> ValueError:
-        """Where the file is not of its encoding, or else what was said of that."""
-        found = misread(self.path, self.form.encoding)
-        return UnreadableError(f"{self.path}: {message}", self._look) if found is None else found
+    def _unreadable(self, message: str) -> UnreadableError:
+        return UnreadableError(f"{self.path}: {message}", self._look)
 
+    def _told(self, fault: Fault, rows: int, names: Sequence[str]) -> UnreadableError:
+        """What is wrong in a row: its line, and no field of it, which is private."""
+        if fault.kind == _csv_rows.RAGGED:
+            where = self._at(fault.row) or f"row {rows + 2:,}, where the names are row 1"
+            message = f"{where}: expected {len(self.names):,} fields as there are names, got {fault.fields:,}"
+            if fault.quote >= 0:
+                line = self._at(fault.quote)
+                message += f", as a quote{line and ' in '}{line} is opened and never closed"
+            return self._unreadable(message)
+        name = names[fault.column] if names else self.names[0]
+        if fault.kind == _csv_rows.NO_UTF8:
+            found = misread(self.path, self.form.encoding, (fault.place, name))
+            if found is not None:
+                return found
+        what = "a NUL, which no text has" if fault.kind == _csv_rows.NUL else "bytes that are not UTF-8"
+        line = self._at(fault.place)
+        return self._unreadable(f"{line}{line and ', '}column {name!r}: {what}")
 
-class LongRowError(UnreadableError):
-    """A row is longer than a block."""
-
-
-class LostRowError(UnreadableError):
-    """A row has too many or too few fields, and only one thread would know its number."""
-
-
-def located(file: CsvFile, error: UnreadableError) -> UnreadableError:
-    """The error for whoever cannot read again, with the number of the row, for which it is counted anew."""
-    if isinstance(error, LostRowError) and os.path.isfile(file.path):
-        again = CsvFile(file.path, file.form, block=file.block, threads=False)
-        try:
-            with closing(again.batches(again.names[:1])) as batches:
-                for _ in batches:
-                    pass
-        except UnreadableError as found:
-            error = found
-    return UnreadableError(error.told, error.look)
-
-
-def read_whole(
-    path: str, form: CsvForm, read: Callable[[CsvFile], Result], again: Callable[[], None] | None = None
-) -> Result:
-    """What `read` makes of a file; it is called again for rows that are longer than a block.
-
-    `again` is called before that, so that what the attempt has left can be thrown away.
-    """
-    largest = LARGEST_BLOCK
-    if compression_of(path) is None:  # else there is more in it than its size
-        largest = min(os.stat(path).st_size, LARGEST_BLOCK)
-    block, threads = BLOCK_BYTES, usual() > 1
-    while True:
-        try:
-            return read(CsvFile(path, form, block=block, threads=threads))
-        except LongRowError as error:
-            if block >= largest:
-                raise UnreadableError(error.told, error.look) from None
-            block = min(block * 8, LARGEST_BLOCK)
-        except LostRowError:
-            threads = False
-        if again is not None:
-            again()
+    def _at(self, place: int) -> str:
+        """The line in which a byte of the text stands; nothing where the file can be read once."""
+        if not os.path.isfile(self.path):
+            return ""
+        lines, after_cr = 1, False
+        with open_file(self.path, self.form.encoding) as source:
+            while place > 0 and (piece := source.read(min(place, PIECE))):
+                lines += piece.count(b"\n") + piece.count(b"\r") - piece.count(b"\r\n")
+                lines -= after_cr and piece.startswith(b"\n")
+                after_cr = piece.endswith(b"\r")
+                place -= len(piece)
+        return f"line {lines:,}"
 
 
 def typed(texts: list[Value], rule: str | None, name: str) -> list[Value] | None:

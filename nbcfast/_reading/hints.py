@@ -12,11 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from nbcfast._core.spelling import ARGUMENTS, Arguments, meant, nearest
-from nbcfast._core.untyped import PyArrow
 from nbcfast._reading.endings import READ, AnyPath, Ending, delimiter_of, ending_of
-from nbcfast._reading.opened import open_file
+from nbcfast._reading.opened import FileBytes, open_file
 from nbcfast._wire.messages import printable
-from nbcfast.table.arrow import load_pyarrow
 
 LOOKED_AT = 1 << 16  # bytes
 PIECE = 1 << 20  # bytes that are decoded at a time
@@ -126,7 +124,7 @@ def look_at(path: str, delimiter: str | None = None, encoding: str = "utf8") -> 
         if ending is not None and ending.kind == "parquet":
             return Look("text", "let its name end in .csv") if _is_text(raw) else None
         if ending is not None and ending.compression is not None:
-            with suppress(OSError, load_pyarrow().ArrowException), open_file(path, "utf8") as (source, _):
+            with suppress(OSError), open_file(path, "utf8") as source:
                 return _of_text(source.read(LOOKED_AT), delimiter or delimiter_of(path), encoding)
             return Look("text that is not compressed", "let its name end in .csv") if _is_text(raw) else None
         return _of_text(raw, delimiter or delimiter_of(path), encoding)
@@ -247,7 +245,7 @@ def _eight_bits(data: bytes) -> Look | None:
     return None
 
 
-def _has_letters(source: PyArrow, data: bytes) -> bool:
+def _has_letters(source: FileBytes, data: bytes) -> bool:
     """Whether letters of UTF-8 stand in these bytes of a file, or anywhere after them."""
     while data:
         if LETTERS.search(data):
@@ -256,16 +254,17 @@ def _has_letters(source: PyArrow, data: bytes) -> bool:
     return False
 
 
-def misread(path: str, encoding: str) -> UnreadableError | None:
+def misread(path: str, encoding: str, column: tuple[int, str] | None = None) -> UnreadableError | None:
     """Where a file is not of its encoding: the line, the byte, and what the file looks like.
 
-    It is read again up to there, so nothing is said of what can be read once.
+    It is read again up to there, so nothing is said of what can be read once. `column` names that of the byte
+    at an offset, for whoever has met it there.
     """
     if not os.path.isfile(path):
         return None
     decoder, name = codecs.getincrementaldecoder(encoding)(), encoding.upper().replace("UTF8", "UTF-8")
     done, lines, beyond = 0, 1, False
-    with suppress(OSError, load_pyarrow().ArrowException), open_file(path, "utf8") as (source, _):
+    with suppress(OSError), open_file(path, "utf8") as source:
         while True:
             block = source.read(PIECE)
             before = decoder.getstate()
@@ -290,7 +289,9 @@ def misread(path: str, encoding: str) -> UnreadableError | None:
                         look = _eight_bits(whole[max(error.start - LOOKED_AT, 0) : error.start + LOOKED_AT])
                     if look is not None and look.like in ONE_BYTE and (beyond or _has_letters(source, whole)):
                         look = MIXED
-                place = f"line {lines:,}, byte {done - held + error.start + 1:,}"
+                byte = done - held + error.start
+                in_column = f", column {column[1]!r}" if column is not None and column[0] == byte else ""
+                place = f"line {lines:,}{in_column}, byte {byte + 1:,}"
                 return UnreadableError(f"{path}: {place}: {wrong} is not {name}", look)
             except UnicodeError:  # it does not begin as files of this encoding do
                 return UnreadableError(f"{path}: it is not {name}", look_at(path, None, encoding))

@@ -1,20 +1,21 @@
-"""Files opened as bytes: decompressed, in UTF-8, and out of reach of late reads."""
+"""Files opened as bytes: decompressed where their name says so, and in UTF-8."""
 
 from __future__ import annotations
 
-import atexit
+import bz2
 import codecs
 import os
-import threading
-import time
-import weakref
+import zlib
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from io import FileIO
+from typing import Protocol
 
 from nbcfast._core.untyped import PyArrow
 from nbcfast._reading.endings import COMPRESSED
 from nbcfast.table import arrow
+
+PIECE = 1 << 18  # bytes that are unpacked or decoded at a time
 
 
 def compression_of(path: str) -> str | None:
@@ -23,100 +24,144 @@ def compression_of(path: str) -> str | None:
 
 
 @contextmanager
-def open_file(path: str, encoding: str) -> Iterator[tuple[_Source, PyArrow]]:
-    """The source, and it as a stream of UTF-8 (decompressed where the name says so)."""
-    pa = arrow.load_pyarrow()
+def open_file(path: str, encoding: str) -> Iterator[FileBytes]:
+    """The bytes of a file in UTF-8, unpacked where its name says so; all that fails there is an OSError."""
     compression = compression_of(path)
     with open(path, "rb", buffering=0) as file:
-        inner = pa.PythonFile(file, mode="r")
-        if compression:
-            inner = pa.CompressedInputStream(inner, compression)
+        pieces: _Pieces = file
+        if compression in _INFLATING:
+            pieces = _Unpacked(file, compression)
+        elif compression is not None:
+            pieces = _ByArrow(file, compression)
         if codecs.lookup(encoding).name != "utf-8":
-            inner = pa.transcoding_input_stream(inner, encoding, "utf8")
-        with closing(_Source(file, inner)) as source:
-            yield source, pa.PythonFile(source, mode="r")
+            pieces = _Decoded(pieces, encoding)
+        yield FileBytes(file, pieces)
 
 
-_live: weakref.WeakSet[_Source] = weakref.WeakSet()
+class _Pieces(Protocol):
+    """What gives bytes until there are none."""
+
+    def read(self, n: int, /) -> bytes | None: ...
 
 
-@atexit.register
-def _settle(seconds: float = 1.0, closed_seconds: float = 30.0) -> None:
-    """Wait, no longer than so many seconds, for pyarrow's threads to let go of what they read from.
+class FileBytes:
+    """The bytes of a stream, as many as are asked for until it ends."""
 
-    A thread that asks for the interpreter's lock when the interpreter is gone aborts the process. A stream
-    that is closed and still there is held by such a thread alone, which on a busy machine comes late; one
-    that is open may be held by somebody who left a reader half-way, and that may be for ever.
-    """
-    start = time.monotonic()
-    while len(_live):
-        most = closed_seconds if any(source.closed for source in _live) else seconds
-        if time.monotonic() - start >= most:
-            break
-        time.sleep(0.001)
-
-
-class _Source:
-    """The bytes of a stream, in blocks that suit pyarrow's CSV reader, until it is closed.
-
-    The reader goes on reading ahead in threads of its own for a while after it is closed. A file that is
-    opened next gets the same descriptor, and such a late read would take a block out of it. And the reader
-    drops a line feed at the start of a block if the one before ended in a carriage return, also inside
-    quotes; so no block ends in one. Nor does it see names that no line end comes after.
-    """
-
-    def __init__(self, file: FileIO, stream: PyArrow) -> None:
-        self._lock = threading.Lock()
-        self._file = file
-        self._stream = stream
+    def __init__(self, file: FileIO, pieces: _Pieces) -> None:
+        self._file, self._pieces = file, pieces
         self._kept = b""
-        self._begun = False
-        self.closed = False
-        _live.add(self)
 
     @property
     def done(self) -> int:
-        """Bytes of the file that were read."""
-        with self._lock:
-            return 0 if self.closed else int(self._file.tell())
+        """Bytes of the file that were read; of a pipe it is not known, and 0."""
+        return int(self._file.tell()) if self._file.seekable() else 0
 
-    def read(self, n: int = -1) -> bytes:
-        with self._lock:
-            if self.closed:
-                return b""
-            block: bytes = self._kept + self._stream.read(n if n < 0 else max(n - len(self._kept), 1))
-            self._kept = b""
-            while block.endswith(b"\r") and (more := self._stream.read(1)):
-                before = block.rstrip(b"\r")
-                if before:
-                    block, self._kept = before, block[len(before) :] + more
-                else:
-                    block += more
-            if not self._begun:
-                self._begun = True
-                whole = block and not any(mark in block for mark in (b"\n", b"\r", b"\0"))
-                short = n < 0 or len(block) < n
-                if whole and short and block.count(b'"') % 2 == 0 and not self._rest():
-                    block += b"\n"
-            return block
+    def read(self, n: int) -> bytes:
+        """The next n bytes; fewer only at the end."""
+        out = bytearray(n)
+        return bytes(memoryview(out)[: self.readinto(memoryview(out))])
 
-    def _rest(self) -> bytes:
-        """A byte more, which the next block begins with; none at the end."""
-        self._kept += self._stream.read(1)
-        return self._kept
+    def readinto(self, view: memoryview) -> int:
+        """Fill the view with what comes next; how many bytes there were: fewer only at the end."""
+        done = 0
+        while done < len(view):
+            if self._pieces is self._file:
+                got = self._file.readinto(view[done:])
+                if not got:
+                    break
+                done += got
+                continue
+            if not self._kept:
+                self._kept = self._pieces.read(max(len(view) - done, PIECE)) or b""
+                if not self._kept:
+                    break
+            part = self._kept[: len(view) - done]
+            view[done : done + len(part)] = part
+            self._kept = self._kept[len(part) :]
+            done += len(part)
+        return done
 
-    def close(self) -> None:
-        with self._lock:
-            self.closed = True
 
-    def readable(self) -> bool:
-        return True
+_INFLATING = ("gzip", "bz2")
 
-    def writable(self) -> bool:
-        return False
 
-    def seekable(self) -> bool:
-        return False
+class _Unpacked:
+    """The bytes of a file of one or more compressed members."""
 
-    def flush(self) -> None:
-        """Nothing is written."""
+    def __init__(self, file: FileIO, compression: str | None) -> None:
+        self._file, self._compression = file, compression
+        self._packed = b""
+        self._member = self._new()
+        self._begun = self._any = False
+
+    def _new(self) -> zlib._Decompress | bz2.BZ2Decompressor:
+        return zlib.decompressobj(31) if self._compression == "gzip" else bz2.BZ2Decompressor()
+
+    def read(self, n: int, /) -> bytes:
+        try:
+            while True:
+                # A member of bz2 keeps what it was given until all of it is unpacked.
+                holds = self._begun and not getattr(self._member, "needs_input", True)
+                packed = b"" if holds else self._packed or self._file.read(PIECE) or b""
+                if not packed and not holds:
+                    if self._begun or not self._any:
+                        raise OSError("the file ends within what is compressed")
+                    return b""
+                if not self._begun:
+                    # Between members, and behind the last one, may be zeros.
+                    packed = packed.lstrip(b"\0") if self._any else packed
+                    if not packed:
+                        self._packed = b""
+                        continue
+                    self._member, self._begun, self._any = self._new(), True, True
+                out = self._member.decompress(packed, n)
+                self._packed = self._left(packed)
+                if self._member.eof:
+                    self._begun, self._packed = False, self._member.unused_data
+                if out:
+                    return out
+        except (zlib.error, EOFError) as error:
+            raise OSError(f"it is not {self._compression}, or damaged: {error}") from None
+
+    def _left(self, packed: bytes) -> bytes:
+        if isinstance(self._member, bz2.BZ2Decompressor):
+            return b""  # it keeps what it was given
+        return self._member.unconsumed_tail
+
+
+class _ByArrow:
+    """What the standard library does not unpack."""
+
+    def __init__(self, file: FileIO, compression: str) -> None:
+        self._pa = arrow.load_pyarrow()
+        self._file = self._pa.PythonFile(file, mode="r")
+        self._errors = (self._pa.ArrowException, ValueError, NotImplementedError)
+        self._compression = compression
+        self._stream: PyArrow = None
+
+    def read(self, n: int, /) -> bytes:
+        try:
+            if self._stream is None:
+                self._stream = self._pa.CompressedInputStream(self._file, self._compression)
+            data: bytes = self._stream.read(n)
+            return data
+        except self._errors as error:
+            raise OSError(arrow.one_line(error)) from None
+
+
+class _Decoded:
+    """Text of another encoding, in UTF-8."""
+
+    def __init__(self, pieces: _Pieces, encoding: str) -> None:
+        self._pieces = pieces
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._ended = False
+
+    def read(self, n: int, /) -> bytes:
+        while not self._ended:
+            piece = self._pieces.read(PIECE) or b""
+            self._ended = not piece
+            text = self._decoder.decode(piece, final=self._ended)
+            if text:
+                return text.encode()
+        return b""

@@ -7,8 +7,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
+import numpy as np
+
+from nbcfast._core.dtypes import Codes
 from nbcfast._core.untyped import PyArrow
-from nbcfast._reading.csv_files import CsvFile, CsvForm, LongRowError, LostRowError, located
+from nbcfast._reading.csv_files import CsvFile, CsvForm
 from nbcfast._reading.hints import table_ending
 from nbcfast._reading.parquet import ParquetFile
 from nbcfast._reading.source import (
@@ -22,10 +25,11 @@ from nbcfast._reading.source import (
 from nbcfast.table.arrays import is_arrow
 from nbcfast.table.arrow import ColumnReader, add_batch, chosen_names, load_readers, open_columns
 from nbcfast.table.elsewhere import refuse_far
-from nbcfast.table.encode import Column, ColumnBuilder
+from nbcfast.table.encode import Column, ColumnBuilder, recode, used_values
 from nbcfast.table.table import Table
+from nbcfast.table.values import Value
 
-CSV_BLOCK = 4 << 20  # bytes; a row must fit, and the reader holds several blocks
+MOST_HELD = 1 << 16  # distinct texts of a column of a CSV file, after which they are told anew
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,6 @@ class RowFile:
         self.is_csv = table_ending(self.path, where).kind == "csv"
         with open(self.path, "rb"):  # the usual OSError, with its path
             pass
-        load_readers()
         self._file: CsvFile | ParquetFile
         self.size = os.stat(self.path).st_size
         self.null_values: frozenset[str] = frozenset()
@@ -74,8 +77,9 @@ class RowFile:
             self.form = form
             self.null_values = frozenset(form.null_values)
             as_it_is = CsvForm(form.delimiter, (), form.encoding)
-            self._file = CsvFile(self.path, as_it_is, block=CSV_BLOCK)
+            self._file = CsvFile(self.path, as_it_is)
         else:
+            load_readers()
             self._file = ParquetFile(self.path, eager=False)
         self.names = chosen_names(self._file.names, None)
         self._rows = 0
@@ -99,14 +103,46 @@ class RowFile:
         """Record batches of these columns (all for None): of a CSV file all fields are text."""
         wanted = chosen_names(self.names, names)
         self._rows = 0
-        try:
-            with closing(self._file.batches(wanted)) as batches:
-                for batch in batches:
-                    self._rows += batch.num_rows
-                    yield batch
-        except (LongRowError, LostRowError) as error:
-            assert isinstance(self._file, CsvFile)
-            raise located(self._file, error) from None
+        if isinstance(self._file, CsvFile):
+            yield from self._arrow_batches(self._file, wanted)
+            return
+        with closing(self._file.batches(wanted)) as batches:
+            for batch in batches:
+                self._rows += batch.num_rows
+                yield batch
+
+    def _arrow_batches(self, file: CsvFile, wanted: list[str]) -> Iterator[PyArrow]:
+        """Record batches of dictionaries, each with the texts of its rows alone."""
+        pa = load_readers()
+        with closing(file.batches(wanted, MOST_HELD)) as batches:
+            for batch in batches:
+                arrays = [
+                    pa.DictionaryArray.from_arrays(codes.astype(np.int32), pa.array(texts, pa.string()))
+                    for codes, texts in (_of_these(*batch[name]) for name in wanted)
+                ]
+                yield pa.RecordBatch.from_arrays(arrays, names=wanted)
+
+    def blocks(self, names: Sequence[str]) -> Iterator[RowBlock]:
+        """The columns of all rows, block by block."""
+        finishing = Finishing(self.null_values)
+        chosen_names(self.names, names)
+        if not isinstance(self._file, CsvFile):
+            for batch in self.batches(names or None):
+                yield finishing.block(batch, names)
+            return
+        wanted = chosen_names(self.names, names or self.names[:1])
+        with closing(self._file.batches(wanted, MOST_HELD)) as batches:
+            for batch in batches:
+                columns = {name: finishing.of_texts(name, *batch[name]) for name in names}
+                yield RowBlock(columns, len(batch[wanted[0]][0]))
+
+
+def _of_these(codes: Codes, texts: list[Value]) -> tuple[Codes, list[Value]]:
+    """The codes of some rows, and the texts of these alone."""
+    used = used_values(codes, len(texts))
+    positions = np.flatnonzero(used)
+    places = np.cumsum(used, dtype=np.int64) - 1
+    return recode(codes, places, len(positions)), [texts[position] for position in positions.tolist()]
 
 
 class Finishing:
@@ -122,11 +158,15 @@ class Finishing:
             reader = self._readers.setdefault(name, ColumnReader(name, array.type))
         builder = ColumnBuilder(name)
         if self._null_values and not reader.is_number:
-            codes, values = reader.encode(array)
-            nulls = self._null_values
-            builder.add_coded(codes, [None if value in nulls else value for value in values])
-        else:
-            add_batch(builder, reader, array)
+            return self.of_texts(name, *reader.encode(array))
+        add_batch(builder, reader, array)
+        return builder.finish()
+
+    def of_texts(self, name: str, codes: Codes, texts: list[Value]) -> Column:
+        """The column of the fields of a CSV file."""
+        builder = ColumnBuilder(name)
+        nulls = self._null_values
+        builder.add_coded(*_of_these(codes, [None if text in nulls else text for text in texts]))
         return builder.finish()
 
     def block(self, batch: PyArrow, names: Sequence[str]) -> RowBlock:
@@ -159,11 +199,7 @@ def blocks_from(obj: AnyTable, names: Sequence[str], where: str = "table") -> It
         table = table_from(obj, where)
         yield RowBlock({name: table.column(name) for name in names}, table.n_rows)
     elif is_path(obj):
-        file = RowFile(os.fsdecode(obj), where)
-        finishing = Finishing(file.null_values)
-        chosen_names(file.names, names)
-        for batch in file.batches(names or None):
-            yield finishing.block(batch, names)
+        yield from RowFile(os.fsdecode(obj), where).blocks(names)
     else:
         refuse_far(obj, where)
         yield from _of_arrow(obj if is_arrow(obj) else record_batches(obj, where), names)

@@ -18,7 +18,7 @@ from nbcfast._core.dtypes import Array, Codes, Longs
 from nbcfast._core.errors import NoRowsError
 from nbcfast._core.untyped import Arrow, PyArrow
 from nbcfast._core.validation import whole
-from nbcfast._reading.csv_files import CsvFile, CsvForm, LongRowError, LostRowError, located, read_csv, typed
+from nbcfast._reading.csv_files import CsvFile, CsvForm, read_csv, typed
 from nbcfast._reading.endings import AnyPath
 from nbcfast._reading.hints import UnreadableError, look_at, table_ending
 from nbcfast._reading.parquet import ParquetFile, read_parquet
@@ -51,7 +51,7 @@ DECIDED_THERE = (
     "publish the classifier, and the engine decides its rows by the SQL of release.scorecard().sql(dialect)"
 )
 
-CSV_BLOCK = 16 << 20  # bytes; a row must fit
+MOST_HELD = 1 << 20  # distinct texts of a column of a CSV file, after which they are told anew
 MEMORY_ROWS = 1 << 20  # of a table in memory, at a time
 UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 10**3, "MB": 10**6, "GB": 10**9}
 A_TABLE = (
@@ -255,6 +255,7 @@ class Source(ABC):
         """
         wanted = None if names is None else [*names, *([] if weights is None else [weights])]
         done = total = 0
+        weighing = _Weighing(self.texts)
         for columns in self.encoded(wanted, check=check):
             n_rows = weight = len(next(iter(columns.values()))[0])
             weighted = None
@@ -264,9 +265,7 @@ class Source(ABC):
                 codes, values = columns[weights]
                 if not check:
                     check_codes(weights, codes, len(values))
-                if self.texts:
-                    values = typed(values, "int", weights) or values
-                weighted, weight = weights_of(codes, values)
+                weighted, weight = weights_of(codes, weighing.numbers(values, weights))
             total += weight
             if total > INT64_MAX:
                 raise ValueError("weights must add up to less than 2^63")
@@ -280,6 +279,25 @@ class Source(ABC):
         self, names: list[str] | None, *, check: bool = True
     ) -> Iterator[dict[str, tuple[Codes, list[Value]]]]:
         """Batches of name -> (codes, values), from the first row on."""
+
+
+class _Weighing:
+    """The values of a column of weights, batch by batch; texts become integers once."""
+
+    def __init__(self, texts: bool) -> None:
+        self._texts = texts
+        self._last: list[Value] = []
+        self._numbers: list[Value] = []
+
+    def numbers(self, values: list[Value], name: str) -> list[Value]:
+        """The values of a batch as they count; a list that was seen before may have grown."""
+        if not self._texts:
+            return values
+        if values is not self._last:
+            self._last, self._numbers = values, []
+        new = values[len(self._numbers) :]
+        self._numbers += typed(new, "int", name) or new
+        return self._numbers
 
 
 def weights_of(codes: Array, values: list[Value]) -> tuple[Longs, int]:
@@ -362,11 +380,11 @@ class File(Source):
         self.texts = table_ending(self.path, where).kind == "csv"
         with open(self.path, "rb"):  # the usual OSError, with its path
             pass
-        load_readers()
         self._file: CsvFile | ParquetFile
         if self.texts:
-            self._file = CsvFile(self.path, form or CsvForm.of(self.path), block=CSV_BLOCK)
+            self._file = CsvFile(self.path, form or CsvForm.of(self.path))
         else:
+            load_readers()
             self._file = ParquetFile(self.path)
             self.n_rows = self._file.n_rows
 
@@ -385,15 +403,21 @@ class File(Source):
     def encoded(
         self, names: list[str] | None, *, check: bool = True
     ) -> Iterator[dict[str, tuple[Codes, list[Value]]]]:
-        try:
-            skip = self._file.index_names if isinstance(self._file, ParquetFile) else None
-            wanted = chosen_names(self._file.names, names, skip)
-            self.names = tuple(wanted)
-            with closing(self._file.batches(wanted)) as batches:
+        file = self._file
+        skip = file.index_names if isinstance(file, ParquetFile) else None
+        wanted = chosen_names(file.names, names, skip)
+        self.names = tuple(wanted)
+        empty = True
+        if isinstance(file, CsvFile):
+            with closing(file.batches(wanted, MOST_HELD)) as coded:
+                for columns in coded:
+                    empty = False
+                    yield columns
+        else:
+            with closing(file.batches(wanted)) as batches:
                 first = next(batches, None)
-                if first is None:
-                    raise EmptyFileError(f"{self.path}: no rows", look_at(self.path))
-                yield from encoded_batches(chain([first], batches), wanted, check=check)
-        except (LongRowError, LostRowError) as error:
-            assert isinstance(self._file, CsvFile)
-            raise located(self._file, error) from None
+                if first is not None:
+                    empty = False
+                    yield from encoded_batches(chain([first], batches), wanted, check=check)
+        if empty:
+            raise EmptyFileError(f"{self.path}: no rows", look_at(self.path))

@@ -17,7 +17,7 @@ import numpy as np
 from nbcfast._core.dtypes import Array, Codes
 from nbcfast._core.files import NO_ROOM
 from nbcfast._core.untyped import PyArrow
-from nbcfast._reading.csv_files import CsvFile, CsvForm, read_whole, typed
+from nbcfast._reading.csv_files import CsvFile, CsvForm, typed
 from nbcfast._reading.hints import table_ending
 from nbcfast._reading.parquet import ParquetFile
 from nbcfast.table.arrow import add_batches, chosen_names, load_readers
@@ -157,13 +157,13 @@ def read_columns(
     path: str, names: list[str], weights: str | None, spill: Spill, options: Mapping[str, Any]
 ) -> dict[str, SpilledColumn]:
     """The columns of a file, their codes spilled; `options` are those of a CSV file."""
-    load_readers()
     kind = table_ending(path, "table").kind
     with open(path, "rb"):  # the usual OSError, with its path
         pass
     if kind == "parquet":
         if options:
             raise ValueError(f"csv: options are for CSV files, got {sorted(options)} for {path!r}")
+        load_readers()
         columns = _read_parquet(path, names, [spill.new() for _ in names])
         for column in columns.values():
             column.settle(None)
@@ -190,16 +190,13 @@ def _read_csv(
     rules = dict(options.get("types") or {})
     form = CsvForm.of(path, **{name: value for name, value in options.items() if name != "types"})
 
-    def read(file: CsvFile) -> dict[str, SpilledColumn]:
-        chosen_names(file.names, names)
-        return _filled(names, files, file.batches(names))
-
-    def empty() -> None:
-        for file in files:
-            file.seek(0)
-            file.truncate()
-
-    columns = read_whole(path, form, read, empty)
+    file = CsvFile(path, form)
+    chosen_names(file.names, names)
+    columns = _columns(names, files)
+    with closing(file.batches(names)) as batches:
+        for batch in batches:
+            for name, (codes, values) in batch.items():
+                columns[name].add_coded(codes, values)
     for name, column in columns.items():
         rule = rules.get(name, "int" if name == weights else None)
         column.settle(typed(column.distinct_texts(), rule, name))
@@ -209,11 +206,15 @@ def _read_csv(
 def _filled(
     names: list[str], files: Sequence[IO[bytes]], batches: Generator[PyArrow, None, None]
 ) -> dict[str, SpilledColumn]:
-    columns = {name: SpilledColumn(name, file) for name, file in zip(names, files, strict=True)}
+    columns = _columns(names, files)
     with closing(batches):
         for _ in add_batches(columns, batches):
             pass
     return columns
+
+
+def _columns(names: list[str], files: Sequence[IO[bytes]]) -> dict[str, SpilledColumn]:
+    return {name: SpilledColumn(name, file) for name, file in zip(names, files, strict=True)}
 
 
 def read_at(descriptor: int, into: Array, position: int) -> None:

@@ -115,7 +115,7 @@ class Reading:
 
     def seen(self, file: Path, names: Sequence[str] | None) -> list[SeenColumn]:
         """What these columns of a file (all for None) hold, batch by batch."""
-        load_pyarrow()  # where it is missing, main names the extra
+        _expect_reader(file)
         options = self.csv_options(file)
         if not file.is_file():  # what can be read once, and would not be for a second attempt
             return seen(InMemory(self.rows(file, names)))
@@ -144,7 +144,7 @@ class Reading:
 
     def table(self, file: Path, names: Sequence[str] | None) -> nbcfast.Table:
         """These columns of a file (all for None), which may have no rows."""
-        load_pyarrow()  # where it is missing, main names the extra
+        _expect_reader(file)
         if names is not None and self.weights in names:
             raise ValueError(f"--weights names {self.weights!r}, which is used otherwise")
         options = self.csv_options(file)
@@ -160,7 +160,7 @@ class Reading:
     def source(self, file: Path, names: Sequence[str]) -> Path | nbcfast.Table:
         """The path of a file that can be read batch by batch, or else its table."""
         if self == Reading() and ending_of(file) is not None:
-            load_pyarrow()  # where it is missing, main names the extra
+            _expect_reader(file)
             return file
         return self.rows(file, names)
 
@@ -211,6 +211,12 @@ class Reading:
             raise
         except ValueError as error:
             raise ValueError(f"--holdout {str(holdout)!r}: {error}") from None
+
+
+def _expect_reader(file: Path) -> None:
+    """Have what reads a Parquet file; where it is missing, main names the extra."""
+    if is_parquet(file):
+        load_pyarrow()
 
 
 def _expect_another(holdout: Path, file: Path, why: str) -> None:

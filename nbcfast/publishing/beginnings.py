@@ -15,7 +15,7 @@ from nbcfast._core.spelling import ARGUMENTS, Arguments
 from nbcfast._reading.endings import delimiter_of, is_parquet
 from nbcfast._reading.opened import open_file
 from nbcfast._wire.messages import printable
-from nbcfast.table.arrow import load_pyarrow, load_readers
+from nbcfast.table.arrow import load_readers
 from nbcfast.table.table import Table
 
 LONGEST_HEADER = 1 << 24  # bytes
@@ -37,7 +37,7 @@ def header_of(file: Path, delimiter: str | None, encoding: str | None = None) ->
         with suppress(OSError, pa.ArrowException):
             return list(import_module("pyarrow.parquet").read_schema(file).names)
         return None
-    with suppress(OSError, load_pyarrow().ArrowException, csv.Error, TypeError, LookupError, UnicodeError):
+    with suppress(OSError, csv.Error, TypeError, LookupError, UnicodeError):
         header = _first_bytes(file, LONGEST_HEADER, encoding, line=True).decode("utf-8-sig")
         return next(csv.reader(io.StringIO(header, newline=""), delimiter=_mark(file, delimiter)), [])
     return None
@@ -47,7 +47,7 @@ def _first_bytes(file: Path, most: int, encoding: str | None, line: bool = False
     """The first bytes of a file, decompressed and in UTF-8: so many, or those of its first line of fields."""
     read = bytearray()
     start = quotes = 0
-    with open_file(str(file), encoding or "utf8") as (source, _):
+    with open_file(str(file), encoding or "utf8") as source:
         while len(read) < most and (block := source.read(BLOCK)):
             read += block
             # A line ends where no quote is open, as a quoted name may have lines of its own.
@@ -83,7 +83,7 @@ def beginning_of(file: Path, delimiter: str | None, encoding: str | None = None)
                     for column, texts in batch.to_pydict().items()
                 }
         return {}
-    with suppress(OSError, load_pyarrow().ArrowException, csv.Error, TypeError, LookupError, UnicodeError):
+    with suppress(OSError, csv.Error, TypeError, LookupError, UnicodeError):
         read = _first_bytes(file, LONGEST, encoding)
         if len(read) == LONGEST:  # the last line is not whole
             read = read[: read.rfind(b"\n") + 1]

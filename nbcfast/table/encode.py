@@ -65,6 +65,34 @@ def settle(occurring: Domain, table: Longs, declared: Domain | None, name: str) 
     return declared, positions[table]
 
 
+def put_together(parts: list[Codes], table: Longs, n_values: int) -> Codes:
+    """table[codes] of all parts in the smallest type for so many values; the list is emptied on the way."""
+    typed = table.astype(code_dtype(n_values))
+    out = np.empty(sum(map(len, parts)), typed.dtype)
+    parts.reverse()
+    start = 0
+    while parts:
+        part = parts.pop()
+        _codes.remap(part, typed, out[start : start + len(part)])
+        start += len(part)
+    out.flags.writeable = False
+    return out
+
+
+def number_domain(numbers: Array, null: int) -> tuple[Domain, Longs]:
+    """The sorted domain of numbers, one a code (that of a null is none), and code -> position in it."""
+    present = np.arange(len(numbers))
+    if null >= 0:
+        present = np.delete(present, null)
+    sorted_numbers, places = np.unique(numbers[present] + 0, return_inverse=True)  # -0.0 is 0.0
+    table = np.full(len(numbers), len(sorted_numbers), np.int64)
+    table[present] = places.ravel()
+    kind: Kind | None = None
+    if len(sorted_numbers):
+        kind = "float" if numbers.dtype.kind == "f" else "int"
+    return Domain(kind, sorted_numbers, (None,) if null >= 0 else (), False), table
+
+
 @dataclass(frozen=True)
 class Utf8:
     """Texts as Arrow has them: row i is data[offsets[i]:offsets[i + 1]], and null where its bit is 0."""
@@ -93,12 +121,14 @@ class DomainBuilder:
     ) -> Longs:
         """The first-seen code of each local position, -1 for those that `used` (all where None) leaves out.
 
-        Asked again with the same sequence, only positions that were not used before are looked at.
+        Asked again with the same sequence, which may have grown, only positions that were not used before are
+        looked at.
         """
         if values is not self._last or len(self._map) > len(values):
             self._last, self._map = values, np.full(len(values), -1, np.int64)
-        elif len(self._map) < len(values):  # a list that has grown
-            self._map = np.concatenate([self._map, np.full(len(values) - len(self._map), -1, np.int64)])
+        elif len(self._map) < len(values):
+            grown = np.full(len(values) - len(self._map), -1, np.int64)
+            self._map = np.concatenate([self._map, grown])
         wanted = self._map < 0
         if used is not None:
             known = np.asarray(used).astype(bool)  # of a list that may have grown since
@@ -303,13 +333,5 @@ class ColumnBuilder:
             first = other.add(values)
             final, table = other.finish(domain)
             table = table[first]
-        typed = table.astype(code_dtype(len(final)))
-        out = np.empty(self.n_rows, typed.dtype)
-        parts, self._parts = self._parts[::-1], []
-        start = 0
-        while parts:
-            part = parts.pop()
-            _codes.remap(part, typed, out[start : start + len(part)])
-            start += len(part)
-        out.flags.writeable = False
-        return Column(out, final)
+        parts, self._parts = self._parts, []
+        return Column(put_together(parts, table, len(final)), final)

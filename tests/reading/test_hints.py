@@ -11,7 +11,7 @@ import nbcfast
 from nbcfast import read_csv, read_parquet
 from nbcfast._core.errors import NoColumnError
 from nbcfast._core.spelling import in_place, meant, nearest
-from nbcfast._reading import csv_files, hints
+from nbcfast._reading import csv_blocks, hints
 from nbcfast._reading.hints import UnreadableError, look_at, misread
 from nbcfast._reading.row_blocks import RowFile
 from nbcfast._reading.source import File
@@ -201,7 +201,7 @@ def test_names_that_are_near_are_said_once():
 def test_rows_of_another_length_are_not_printed(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a,b\n" + "1,2\n" * 400_000 + "secret,2,3\n")
-    wanted = "a.csv: row 400,002, where the names are row 1: expected 2 fields as there are names, got 3"
+    wanted = "a.csv: line 400,002: expected 2 fields as there are names, got 3"
     for read in (
         lambda: read_csv(path),
         lambda: list(File(str(path)).encoded(None)),
@@ -215,7 +215,7 @@ def test_rows_of_another_length_are_not_printed(tmp_path):
 def test_a_row_that_is_longer_than_what_is_read(tmp_path, monkeypatch):
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n1,2\n3," + b"x" * 5_000_000, mtime=0))
-    monkeypatch.setattr(csv_files, "LARGEST_BLOCK", 1 << 20)
+    monkeypatch.setattr(csv_blocks, "LARGEST_BLOCK", 1 << 20)
     wanted = "a.csv.gz: a row is longer than 1,048,576 bytes, and no longer ones are read; a quote that is"
     with pytest.raises(UnreadableError, match=wanted):
         read_csv(path)

@@ -50,10 +50,16 @@ def test_a_csv_file_stays_as_it_is(tmp_path, monkeypatch):
     assert batch.to_pydict() == {"age": ["01", ""], "job": ["NA", "x"]}
     assert (file.done, file.size) == (path.stat().st_size, path.stat().st_size)
     assert file.schema.names == file.names == ["age", "job"]
-    monkeypatch.setattr("nbcfast._reading.row_blocks.CSV_BLOCK", 8)
-    path.write_text("age,job\n1," + "x" * 100 + "\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"rows\.csv"):
-        list(RowFile(path).batches())
+    monkeypatch.setattr("nbcfast._reading.row_blocks.MOST_HELD", 2)
+    monkeypatch.setattr("nbcfast._reading.csv_files.BLOCK_BYTES", 8)
+    jobs = [f"job {row}" for row in range(200)]
+    path.write_text("age,job\n" + "".join(f"1,{job}\n" for job in jobs), encoding="utf-8")
+    batches = list(RowFile(path).batches())
+    assert len(batches) > 2
+    assert [job for batch in batches for job in batch.to_pydict()["job"]] == jobs
+    assert all(len(batch["job"].dictionary) == batch.num_rows for batch in batches)  # its own texts alone
+    blocks = RowFile(path).blocks(["job"])
+    assert [job for block in values(blocks) for job in block] == jobs
 
 
 def test_a_file_that_is_none(tmp_path):

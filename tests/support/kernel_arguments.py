@@ -10,6 +10,7 @@ from nbcfast import (
     _coins,
     _columns,
     _count,
+    _csv_rows,
     _disclose,
     _groups,
     _margin,
@@ -84,6 +85,46 @@ def choices_arguments(world):
         ),
         1e-6,
     )
+
+
+CSV = b'a,b,"c\n""d"\n1,2,3\n\nx,"y",\r\n4,5,six"7\n' + 40 * b"again,again,and again and again\n"
+
+
+def csv_text(world):
+    """Rows of three fields, and what a kernel reads behind them."""
+    text = np.frombuffer(CSV + bytes(_csv_rows.AHEAD), np.uint8).copy()
+    return world.give(text)[0]
+
+
+def csv_values(world):
+    """Those of two columns of the rows."""
+    values = _csv_rows.Values(words(*range(1, 5)))
+    _csv_rows.Scanner(values, 3, longs(0, 2), ord(","), [b"x"], words(*range(4)), 0).scan(
+        csv_text(world), 0, len(CSV)
+    )
+    return values
+
+
+def csv_scanner(world):
+    return _csv_rows.Scanner(*csv_arguments(world))
+
+
+def csv_arguments(world):
+    return (
+        world.get(csv_values),
+        3,
+        longs(*world.rng.choice([(0, 2), (1, 1), (2, 0)])),
+        ord(","),
+        [b"", b"NA"],
+        words(*range(5, 9)),
+        world.rng.randrange(_csv_rows.levels()),
+    )
+
+
+def csv_codes(world):
+    """The codes of values that there are."""
+    values = world.get(csv_values)
+    return values, 0, world.codes(values.size(0), 5, np.uint32)
 
 
 def joiner(world):

@@ -2,6 +2,7 @@
 
 import numpy as np
 from kernel_arguments import (
+    CSV,
     Split,
     base_limbs,
     choices,
@@ -9,6 +10,11 @@ from kernel_arguments import (
     classes_arguments,
     coins,
     columns,
+    csv_arguments,
+    csv_codes,
+    csv_scanner,
+    csv_text,
+    csv_values,
     disclosing,
     disclosing_arguments,
     exact,
@@ -78,6 +84,7 @@ from nbcfast import (
     _coins,
     _columns,
     _count,
+    _csv_rows,
     _disclose,
     _exchanges,
     _groups,
@@ -96,6 +103,23 @@ from nbcfast import (
 )
 
 SCALES = [(1, 1), (12, 5), (1, 1 << 40), ((1 << 62) - 1, 1), (10**12, 7)]
+
+
+def scanned(world, method):
+    """A method of a scanner that has read rows."""
+    scanner = world.get(csv_scanner)
+    if world.rng.random() < 0.5:
+        scanner.scan(csv_text(world), 0, len(CSV))
+    width = {1: np.uint8, 2: np.uint16, 4: np.uint32}[scanner.width(0)]
+    return getattr(scanner, method), (0, np.empty(scanner.rows, width))
+
+
+def of_values(world, method, dtype=None):
+    """A method of values, for some that there are."""
+    values, column, codes = csv_codes(world)
+    out = () if dtype is None else (np.empty(len(codes), dtype),)
+    return getattr(values, method), (column, codes, *out)
+
 
 RECIPES = {
     "_advise.Choices": lambda w: (_advise.Choices, choices_arguments(w)),
@@ -209,6 +233,30 @@ RECIPES = {
         _count.add_checked,
         (longs(5, 6, 2**62), longs(1, 2, 3), w.rng.random() < 0.5),
     ),
+    "_csv_rows.Scanner": lambda w: (_csv_rows.Scanner, csv_arguments(w)),
+    "_csv_rows.Scanner.copy": lambda w: scanned(w, "copy"),
+    "_csv_rows.Scanner.most": on(csv_scanner, "most", lambda w: (1,)),
+    "_csv_rows.Scanner.rows": read(csv_scanner, "rows"),
+    "_csv_rows.Scanner.scan": on(csv_scanner, "scan", lambda w: (csv_text(w), 0, len(CSV))),
+    "_csv_rows.Scanner.width": on(csv_scanner, "width", lambda w: (1,)),
+    "_csv_rows.Scanner.wrong": read(csv_scanner, "wrong"),
+    "_csv_rows.Values": lambda w: (_csv_rows.Values, (words(*range(1, 5)),)),
+    "_csv_rows.Values.floats": lambda w: of_values(w, "floats", np.float64),
+    "_csv_rows.Values.integers": lambda w: of_values(w, "integers", np.int64),
+    "_csv_rows.Values.n_columns": read(csv_values, "n_columns"),
+    "_csv_rows.Values.null": on(csv_values, "null", lambda w: (1,)),
+    "_csv_rows.Values.size": on(csv_values, "size", lambda w: (1,)),
+    "_csv_rows.Values.texts": lambda w: of_values(w, "texts"),
+    "_csv_rows.border": lambda w: (
+        _csv_rows.border,
+        (csv_text(w), 0, len(CSV), ord(","), w.rng.random() < 0.5, w.rng.randrange(_csv_rows.levels())),
+    ),
+    "_csv_rows.levels": lambda w: (_csv_rows.levels, ()),
+    "_csv_rows.meet": lambda w: (
+        _csv_rows.meet,
+        (w.codes(9, 30, np.uint16), np.full(9, 2**32 - 1, np.uint32), np.empty(9, np.uint32), 0),
+    ),
+    "_csv_rows.row": lambda w: (_csv_rows.row, (csv_text(w), 0, len(CSV), ord(","))),
     "_disclose._Columns": lambda w: (_disclose._Columns, key_columns(w)[:2]),
     "_disclose.distinct": lambda w: (
         _disclose.distinct,
