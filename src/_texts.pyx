@@ -120,13 +120,14 @@ cdef int64_t _encode(nbc_texts *texts, const offset_t[::1] offsets, const uint8_
     stop = _offset(&offsets[0])
     for i in range(n):
         begin, stop = stop, _offset(&offsets[i + 1])
-        bit = first_bit + i
-        if has_bits and not (valid[bit >> 3] >> (bit & 7)) & 1:
-            code = nbc_texts_null(texts)
-            if code < 0:
-                return code
-            out[i] = <uint32_t> code
-            continue
+        if has_bits:
+            bit = first_bit + i
+            if not (valid[bit >> 3] >> (bit & 7)) & 1:
+                code = nbc_texts_null(texts)
+                if code < 0:
+                    return code
+                out[i] = <uint32_t> code
+                continue
         if begin < 0 or stop < begin or stop > n_data:
             bad[0] = i
             return OUTSIDE

@@ -71,8 +71,9 @@ def test_bits_begin_anywhere():
     offsets, data, _ = column(["a", "b", "a"])
     encoder.encode(offsets, data, np.array([0b01000000, 0b00000001], np.uint8), 6, out)
     assert (out.tolist(), encoder.found()) == ([0, 1, 0], ["a", None])
-    encoder.encode(offsets, data, None, 0, out)
-    assert (out.tolist(), encoder.found()) == ([0, 2, 0], ["a", None, "b"])
+    for first in (0, 2**63 - 1):  # of no bits
+        encoder.encode(offsets, data, None, first, out)
+        assert (out.tolist(), encoder.found()) == ([0, 2, 0], ["a", None, "b"])
 
 
 @pytest.mark.parametrize(
