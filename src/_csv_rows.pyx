@@ -65,7 +65,9 @@ cdef extern from "csv/rows.h" nogil:
     uint32_t nbc_csv_one_row(const uint8_t *text, uint32_t start, uint32_t end, uint8_t delimiter,
                              uint32_t *positions, int64_t room, int64_t *count, int *open)
     uint64_t nbc_csv_unquote(const uint8_t *raw, uint64_t n, uint8_t *out)
-    void nbc_csv_scan(nbc_csv_scanner *scanner, const uint8_t *text, uint32_t start, uint32_t end, int level)
+    void nbc_csv_scan(nbc_csv_scanner *scanner, const uint8_t *text, uint32_t start, uint32_t end, int append,
+                      int level)
+    void nbc_csv_copy(const nbc_csv_cache *cache, int64_t start, int64_t n, uint8_t *out, int width)
 
 AHEAD = 64  # bytes that a text has room for behind its end
 FINE, RAGGED, NUL, NO_UTF8, MEMORY = NBC_CSV_FINE, NBC_CSV_RAGGED, NBC_CSV_NUL, NBC_CSV_NO_UTF8, NBC_CSV_MEMORY
@@ -403,18 +405,21 @@ cdef class Scanner:
         free(self.scanner.missed)
         free(self.scanner.scratch)
 
-    def scan(self, const uint8_t[::1] text not None, int64_t start, int64_t end):
-        """Read the rows in text[start:end], of which the last one is whole; FINE, or what is wrong."""
+    def scan(self, const uint8_t[::1] text not None, int64_t start, int64_t end, bint append=False):
+        """Read the rows in text[start:end], of which the last one is whole; FINE, or what is wrong.
+
+        With `append` they come after those that were read before, else in their place.
+        """
         expect_span(text.shape[0], start, end)
         take(&self.users, "Scanner")
         with nogil:
-            nbc_csv_scan(&self.scanner, &text[0], <uint32_t> start, <uint32_t> end, self.level)
+            nbc_csv_scan(&self.scanner, &text[0], <uint32_t> start, <uint32_t> end, append, self.level)
         give(&self.users)
         return self.scanner.status
 
     @property
     def rows(self):
-        """How many rows the last block has."""
+        """How many rows there are."""
         return self.scanner.rows
 
     @property
@@ -430,20 +435,22 @@ cdef class Scanner:
         return self.scanner.caches + column
 
     def width(self, int64_t column):
-        """How many bytes each code of the last block has: 1, 2 or 4."""
+        """How many bytes each code has: 1, 2 or 4."""
         return self.cache(column).width
 
     def most(self, int64_t column):
-        """The largest code of the last block."""
+        """The largest code."""
         return self.cache(column).most
 
-    def copy(self, int64_t column, code_t[::1] out not None):  # out: out
-        """The codes of the last block."""
+    def copy(self, int64_t column, int64_t start, code_t[::1] out not None):  # out: out
+        """The codes of as many rows as there is room for, from `start` on."""
         cdef nbc_csv_cache *cache = self.cache(column)
-        if out.shape[0] != self.scanner.rows or sizeof(code_t) != cache.width:
-            raise ValueError(f"expected room for {self.scanner.rows} codes of {cache.width} bytes, "
-                             f"got {out.shape[0]} of {sizeof(code_t)}")
-        take(&self.users, "Scanner")
-        if out.shape[0]:
-            memcpy(&out[0], cache.out, <size_t> out.shape[0] * sizeof(code_t))
-        give(&self.users)
+        cdef int64_t n = out.shape[0]
+        if not 0 <= start <= self.scanner.rows - n:
+            raise ValueError(f"rows {start} to {start + n} of {self.scanner.rows}")
+        if <int> sizeof(code_t) < cache.width:
+            raise ValueError(f"expected room for codes of {cache.width} bytes, got {sizeof(code_t)}")
+        if n:
+            take(&self.users, "Scanner")
+            nbc_csv_copy(cache, start, n, <uint8_t *> &out[0], <int> sizeof(code_t))
+            give(&self.users)

@@ -1,4 +1,4 @@
-"""How other libraries get counts from Arrow dictionaries, Parquet and CSV. Input: Files.
+"""How other libraries get counts from Arrow dictionaries, Parquet and CSV, and tables from CSV. Input: Files.
 
 The answer is that of `counting`: a (values, classes) array for each attribute, in the order of labels().
 """
@@ -17,7 +17,7 @@ from shared.clock import Form, Peers
 
 import nbcfast
 
-arrow, parquet, csv, texts = Peers(), Peers(), Peers(), Peers()
+arrow, parquet, csv, csv_tables, texts = Peers(), Peers(), Peers(), Peers(), Peers()
 
 COLUMNS = [*NAMES, CLASS]
 SETS = ", ".join(f"({name}, {CLASS})" for name in NAMES)
@@ -308,6 +308,56 @@ def csv_sklearn(files: Files) -> Iterator[Form]:
     yield Form("category codes", category, answer)
 
 
+def table_answer(table: nbcfast.Table) -> list[np.ndarray]:
+    """The codes of a table, each as the last two digits of its label."""
+    return [labelled(table.domain(name), table.codes(name)) for name in COLUMNS]
+
+
+def labelled(values: Iterable[str], codes: Any) -> np.ndarray:
+    return np.array([int(text[-2:]) for text in values], np.int64)[np.asarray(codes)]
+
+
+@csv_tables.peer("polars")
+def table_polars(files: Files) -> Iterator[Form]:
+    import polars as pl
+
+    enums = {name: pl.Enum(values) for name, values in files.texts.items()}
+    categories = dict.fromkeys(COLUMNS, pl.Categorical)
+    for how, schema in (("read as Enum", enums), ("read as Categorical", categories)):
+        yield Form(
+            how,
+            lambda schema=schema: pl.read_csv(files.csv, schema=schema),
+            lambda frame: [labelled(frame[name].cast(str), np.arange(frame.height)) for name in COLUMNS],
+        )
+
+
+@csv_tables.peer("pyarrow")
+def table_pyarrow(files: Files) -> Iterator[Form]:
+    types = pa.csv.ConvertOptions(
+        column_types={name: pa.dictionary(pa.int32(), pa.string()) for name in COLUMNS}
+    )
+
+    def answer(table: Any) -> list[np.ndarray]:
+        columns = (table.column(name).unify_dictionaries() for name in COLUMNS)
+        return [
+            np.concatenate([labelled(part.dictionary.to_pylist(), part.indices) for part in column.chunks])
+            for column in columns
+        ]
+
+    yield Form("read as dictionaries", lambda: pa.csv.read_csv(files.csv, convert_options=types), answer)
+
+
+@csv_tables.peer("pandas")
+def table_pandas(files: Files) -> Iterator[Form]:
+    import pandas as pd
+
+    yield Form(
+        "read as category",
+        lambda: pd.read_csv(files.csv, dtype="category"),
+        lambda frame: [labelled(frame[name].cat.categories, frame[name].cat.codes) for name in COLUMNS],
+    )
+
+
 def as_texts(files: Files) -> Any:
     """The rows in memory, each column as texts."""
     return pa.table({name: files.table.column(name).cast(pa.string()) for name in COLUMNS})
@@ -315,10 +365,7 @@ def as_texts(files: Files) -> Any:
 
 def codes_answer(columns: Iterable[tuple[Any, Iterable[str]]]) -> list[np.ndarray]:
     """The code of each row, by the last two digits of its text."""
-    return [
-        np.array([int(text[-2:]) for text in values])[np.asarray(codes).astype(np.int64)]
-        for codes, values in columns
-    ]
+    return [labelled(values, codes) for codes, values in columns]
 
 
 @texts.peer("pyarrow")

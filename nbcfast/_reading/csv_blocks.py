@@ -26,10 +26,11 @@ from nbcfast.table.values import Value
 LARGEST_BLOCK = 1 << 30  # bytes of a row
 HEADER_BYTES = 1 << 16
 FIRST_BYTES = 1 << 18  # read by one thread: most columns have all their values there
-BLOCKS = 16  # that are delivered together, at least
+BATCH_BYTES = 1 << 25  # of text whose rows are delivered together
+MOST_BLOCKS = 64  # of a batch
 MARK = b"\xef\xbb\xbf"  # at the beginning of a file in UTF-8
 NO_PLACE = 0xFFFFFFFF
-VECTORS = {"baseline": 0, "v2": 0, "v3": 1, "v4": 2}  # by their name as levels of x86-64
+VECTORS = {"baseline": 0, "v2": 0, "v3": 1, "v4": 3}  # by the level of x86-64
 
 WIDTHS: dict[int, type[np.unsignedinteger]] = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 
@@ -87,19 +88,20 @@ class LongRowError(Exception):
 
 @dataclass
 class Lane:
-    """What a thread reads into, and what it finds there."""
+    """What a thread reads into, and what it finds there: of all its blocks of a batch."""
 
     scanner: _csv_rows.Scanner
     buffer: Bytes = field(default_factory=lambda: np.zeros(_csv_rows.AHEAD + 1, np.uint8))
+    begun: bool = False  # whether it has a block of the batch already
 
 
 @dataclass
 class ScannedBlock:
-    """The rows of a block: codes by the number of their value in the kernel."""
+    """The rows of a block: some of those of a lane."""
 
+    lane: Lane
+    start: int
     rows: int
-    codes: list[Codes]
-    most: list[int]
     fault: Fault | None = None
 
 
@@ -225,8 +227,8 @@ class TextColumn:
         numbers = np.empty(self.n, np.float64)
         return numbers, self._values.floats(self._place, self.firsts, numbers)
 
-    def deliver(self, parts: list[Codes], most: int, alone: bool) -> Codes:
-        """The codes of rows that come next, numbered in the order in which values come.
+    def deliver(self, codes: Codes, most: int, alone: bool) -> Codes:
+        """The codes of rows that come next, the largest `most`, numbered in the order in which values come.
 
         One thread alone meets values in that order already.
         """
@@ -243,11 +245,9 @@ class TextColumn:
             self.n += len(own)
         elif most >= self.n or not self._same:
             before = self.n
-            for codes in parts:
-                self.n = _csv_rows.meet(codes, self._places, self._firsts, self.n)
+            self.n = _csv_rows.meet(codes, self._places, self._firsts, self.n)
             new = self._firsts[before : self.n]
             self._same = self._same and bool((new == np.arange(before, self.n, dtype=np.uint32)).all())
-        codes = parts[0] if len(parts) == 1 else np.concatenate(parts)
         if self._same:
             return codes
         dtype = code_dtype(self.n)
@@ -310,7 +310,9 @@ class CsvRows:
             self._text.level,
         )
 
-    def batches(self, most_held: int | None = None) -> Iterator[tuple[int, list[Codes]]]:
+    def batches(
+        self, most_held: int | None = None, batch_bytes: int = BATCH_BYTES
+    ) -> Iterator[tuple[int, list[Codes]]]:
         """Numbers of rows and codes of the columns, from the first row on; no batch is empty.
 
         Once a column has more than `most_held` values all are let go, and numbers begin anew.
@@ -319,7 +321,7 @@ class CsvRows:
         while True:
             # The first block alone: what it holds is small, and other threads begin with its values.
             first = self._threads > 1 and len(lanes) == 1
-            most = 1 if first else max(BLOCKS, 4 * len(lanes))
+            most = 1 if first else max(min(batch_bytes // self._text.size, MOST_BLOCKS), 4 * len(lanes))
             found = self._round(lanes, most, FIRST_BYTES if first else None)
             fault = found[-1].fault if found else None
             if fault is not None:
@@ -330,7 +332,7 @@ class CsvRows:
             if whole:
                 n_rows = sum(one.rows for one in whole)
                 self.done += n_rows
-                yield n_rows, self._delivered(whole)
+                yield n_rows, self._delivered(whole, n_rows)
             if first:
                 lanes += [Lane(self._scanner()) for _ in range(self._threads - 1)]
                 self._alone = False
@@ -340,17 +342,34 @@ class CsvRows:
                 for lane in lanes:
                     lane.scanner = self._scanner()
 
-    def _delivered(self, whole: list[ScannedBlock]) -> list[Codes]:
-        codes = []
+    def _delivered(self, whole: list[ScannedBlock], n_rows: int) -> list[Codes]:
+        """The codes of blocks in their order, numbered as values come."""
+        lanes = {id(one.lane): one.lane.scanner for one in whole}.values()
+        runs: list[
+            tuple[_csv_rows.Scanner, int, int]
+        ] = []  # what stands together in a lane is copied at once
+        for one in whole:
+            if runs and runs[-1][0] is one.lane.scanner and sum(runs[-1][1:]) == one.start:
+                runs[-1] = (*runs[-1][:2], runs[-1][2] + one.rows)
+            else:
+                runs.append((one.lane.scanner, one.start, one.rows))
+        delivered = []
         for place, column in enumerate(self.columns):
-            most = max(one.most[place] for one in whole)
-            codes.append(column.deliver([one.codes[place] for one in whole], most, self._alone))
-        return codes
+            codes = np.empty(n_rows, WIDTHS[max(scanner.width(place) for scanner in lanes)])
+            done = 0
+            for scanner, start, rows in runs:
+                scanner.copy(place, start, codes[done : done + rows])
+                done += rows
+            most = max(scanner.most(place) for scanner in lanes)
+            delivered.append(column.deliver(codes, most, self._alone))
+        return delivered
 
     def _round(self, lanes: list[Lane], most: int, size: int | None) -> list[ScannedBlock]:
         """The next blocks in their order, up to the first that is wrong."""
         found: dict[int, ScannedBlock] = {}
         begun, faulty, ended = 0, False, False
+        for lane in lanes:
+            lane.begun = False
 
         def work(lane: Lane, start: int, stop: int) -> None:
             nonlocal begun, faulty, ended
@@ -374,15 +393,11 @@ class CsvRows:
     def _scan(self, lane: Lane, start: int, n: int) -> ScannedBlock:
         """The rows of a block that begins at `start` of the text."""
         scanner = lane.scanner
-        status = scanner.scan(lane.buffer, 0, n)
+        before = scanner.rows if lane.begun else 0
+        status = scanner.scan(lane.buffer, 0, n, lane.begun)
+        lane.begun = True
         fault = None if status == _csv_rows.FINE else self._fault(lane, status, start, n)
-        codes = []
-        for place in range(len(self.columns)):
-            out = np.empty(scanner.rows, WIDTHS[scanner.width(place)])
-            scanner.copy(place, out)
-            codes.append(out)
-        most = [scanner.most(place) for place in range(len(self.columns))]
-        return ScannedBlock(scanner.rows, codes, most, fault)
+        return ScannedBlock(lane, before, scanner.rows - before, fault)
 
     def _fault(self, lane: Lane, status: int, start: int, n: int) -> Fault:
         row, column, begin, end = lane.scanner.wrong

@@ -16,7 +16,15 @@ from nbcfast._core.dtypes import Array, Codes, Longs
 from nbcfast._core.errors import NoColumnError
 from nbcfast._core.threads import Progress, n_threads, usual
 from nbcfast._reading import csv_blocks
-from nbcfast._reading.csv_blocks import CsvRows, CsvText, Fault, FaultError, LongRowError, TextColumn
+from nbcfast._reading.csv_blocks import (
+    BATCH_BYTES,
+    CsvRows,
+    CsvText,
+    Fault,
+    FaultError,
+    LongRowError,
+    TextColumn,
+)
 from nbcfast._reading.endings import delimiter_of
 from nbcfast._reading.hints import Look, UnreadableError, expect_encoding, look_at, misread, refuse_folder
 from nbcfast._reading.opened import FileBytes, compression_of, open_file
@@ -228,6 +236,15 @@ class CsvForm:
 class CsvFile:
     """A CSV file whose fields are read as text, batch by batch, as often as need be.
 
+    Parameters
+    ----------
+    path : str
+    form : CsvForm
+    batch_bytes : int
+        How much text is read for a batch, about.
+    threads : int, optional
+        By default as many as usual.
+
     Attributes
     ----------
     done : int
@@ -235,11 +252,11 @@ class CsvFile:
     """
 
     def __init__(
-        self, path: str, form: CsvForm, *, block: int | None = None, threads: int | None = None
+        self, path: str, form: CsvForm, *, batch_bytes: int = BATCH_BYTES, threads: int | None = None
     ) -> None:
         self.path, self.form = path, form
         self.done = 0
-        self._block, self._threads = block, threads
+        self._batch_bytes, self._threads = batch_bytes, threads
         self._names: list[str] | None = None
 
     @property
@@ -277,12 +294,12 @@ class CsvFile:
             if size is not None and self._threads is None:
                 threads = n_threads(None, size * (1 if compression_of(self.path) is None else COMPRESSED_TO))
             rows = CsvRows(text, form.delimiter, len(present), places, form.null_values, threads)
-            for n_rows, codes in rows.batches(most_held):
+            for n_rows, codes in rows.batches(most_held, self._batch_bytes):
                 self.done = text.done
                 yield n_rows, codes, rows.columns
 
     def _text(self, source: FileBytes) -> CsvText:
-        return CsvText(source, self.form.delimiter, BLOCK_BYTES if self._block is None else self._block)
+        return CsvText(source, self.form.delimiter, min(BLOCK_BYTES, self._batch_bytes))
 
     def _header(self, text: CsvText) -> list[str]:
         fields, quote = text.header()

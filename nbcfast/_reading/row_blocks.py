@@ -29,6 +29,7 @@ from nbcfast.table.encode import Column, ColumnBuilder, recode, used_values
 from nbcfast.table.table import Table
 from nbcfast.table.values import Value
 
+BATCH_BYTES = 4 << 20  # of text: whoever takes rows has several arrays of them
 MOST_HELD = 1 << 16  # distinct texts of a column of a CSV file, after which they are told anew
 
 
@@ -77,7 +78,7 @@ class RowFile:
             self.form = form
             self.null_values = frozenset(form.null_values)
             as_it_is = CsvForm(form.delimiter, (), form.encoding)
-            self._file = CsvFile(self.path, as_it_is)
+            self._file = CsvFile(self.path, as_it_is, batch_bytes=BATCH_BYTES)
         else:
             load_readers()
             self._file = ParquetFile(self.path, eager=False)

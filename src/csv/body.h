@@ -5,7 +5,7 @@ NBC_CSV_TARGET NBC_INLINE nbc_csv_masks NBC_CSV_NAME(nbc_csv_classify)(const uin
                                                                       int quotes)
 {
     nbc_csv_masks masks = {0, 0, 0, 0};
-#if NBC_CSV_LEVEL == 2
+#if NBC_CSV_LEVEL >= 2
     const __m512i bytes = _mm512_loadu_si512((const void *)text);
     masks.delimiter = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8((char)delimiter));
     masks.lf = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('\n'));
@@ -50,7 +50,22 @@ NBC_CSV_TARGET NBC_INLINE nbc_csv_masks NBC_CSV_NAME(nbc_csv_classify)(const uin
 /* Where the bits are, from `base` on; more is written than there is. */
 NBC_CSV_TARGET NBC_INLINE int64_t NBC_CSV_NAME(nbc_csv_flatten)(uint32_t *out, uint64_t bits, uint32_t base)
 {
-#if NBC_CSV_LEVEL == 2
+#if NBC_CSV_LEVEL == 3
+    const int64_t n = __builtin_popcountll(bits);
+    const __m512i all = _mm512_set1_epi32((int)base);
+    const __m512i places = _mm512_maskz_compress_epi8(bits, _mm512_loadu_si512((const void *)nbc_csv_steps));
+#define NBC_CSV_STORE(part) \
+    _mm512_storeu_si512((void *)(out + 16 * (part)), \
+                        _mm512_add_epi32(all, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(places, part))))
+    NBC_CSV_STORE(0);
+    if (__builtin_expect(n > 16, 0)) {
+        NBC_CSV_STORE(1);
+        NBC_CSV_STORE(2);
+        NBC_CSV_STORE(3);
+    }
+#undef NBC_CSV_STORE
+    return n;
+#elif NBC_CSV_LEVEL == 2
     const __m512i steps = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     const int64_t n = __builtin_popcountll(bits);
     for (uint32_t part = 0; part < 64; part += 16) {
@@ -167,13 +182,15 @@ NBC_CSV_TARGET NBC_INLINE int64_t NBC_CSV_NAME(nbc_csv_look_up)(const nbc_csv_sc
     for (int64_t row = 0; row < rows; row++) {
         const uint32_t start = first ? starts[row] : ends[row * k - 1] + 1;
         uint32_t end = ends[row * k];
-        uint64_t low, high;
         if (last)
             end -= (uint32_t)((text[end] == '\n') & (end > start) & (text[(int64_t)end - (end > start)] == '\r'));
-        nbc_csv_key(keys, text + start, end - start, &low, &high);
+        const uint32_t n = end - start;
+        uint64_t low, high;
+        nbc_csv_key(keys, text + start, n, &low, &high);
         const nbc_csv_slot *slot = slots + nbc_csv_home(keys, mask, low, high);
         uint32_t code = slot->code;
-        if (__builtin_expect(!nbc_csv_same(cache, slot, text + start, low, high), 0)) {
+        if (__builtin_expect(((slot->low ^ low) | (slot->high ^ high)) != 0, 0)
+                || (n > NBC_CSV_SHORT && !nbc_csv_same(cache, slot, text + start, low, high))) {
             code = nbc_csv_look(cache, text + start, low, high);
             if (code == NBC_CSV_NONE)
                 missed[n_missed++] = (uint32_t)row;

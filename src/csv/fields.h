@@ -50,7 +50,7 @@ typedef struct {
     uint32_t *codes, *missed;
     uint8_t *scratch;
     uint64_t scratch_room;
-    int64_t rows;            /* of the block */
+    int64_t rows;            /* read so far */
     /* The first error: what is wrong, where its row begins, in which column (-1: in the row), and the field. */
     int status;
     uint32_t bad_row, bad_column, bad_start, bad_end;
@@ -265,6 +265,15 @@ static void nbc_csv_widen(uint8_t *out, int64_t n, int width, int wider)
         } else
             memcpy(out + 4 * i, &code, sizeof code);
     }
+}
+
+/* The codes of n rows from `start` on, as wide as `out` has them or narrower. */
+static void nbc_csv_copy(const nbc_csv_cache *cache, int64_t start, int64_t n, uint8_t *out, int width)
+{
+    if (n)
+        memcpy(out, cache->out + start * cache->width, (size_t)(n * cache->width));
+    if (n && width > cache->width)
+        nbc_csv_widen(out, n, cache->width, width);
 }
 
 /* Room for the codes of n rows more, so wide that the largest fits. */

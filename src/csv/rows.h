@@ -10,9 +10,16 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
-#define NBC_CSV_LEVELS 3
+#define NBC_CSV_LEVELS 4
 #else
 #define NBC_CSV_LEVELS 1
+#endif
+
+#if NBC_CSV_LEVELS > 1
+static const uint8_t nbc_csv_steps[64] = {
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+    32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60,
+    61, 62, 63};
 #endif
 
 #define NBC_CSV_OPEN 0xFFFFFFFFu  /* no end of a row */
@@ -157,6 +164,15 @@ static int64_t nbc_csv_walk(nbc_csv_scanner *scanner, const uint8_t *text, uint3
 #undef NBC_CSV_NAME
 #undef NBC_CSV_TARGET
 #undef NBC_CSV_LEVEL
+
+#define NBC_CSV_NAME(name) name##_3
+#define NBC_CSV_TARGET __attribute__((target( \
+    "avx512vbmi2,avx512f,avx512bw,avx512vl,avx512dq,avx2,bmi,bmi2,lzcnt,popcnt")))
+#define NBC_CSV_LEVEL 3
+#include "csv/body.h"
+#undef NBC_CSV_NAME
+#undef NBC_CSV_TARGET
+#undef NBC_CSV_LEVEL
 #endif
 
 /* The widest vectors that this machine has. */
@@ -166,7 +182,7 @@ static int nbc_csv_best_level(void)
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")
             && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"))
-        return 2;
+        return __builtin_cpu_supports("avx512vbmi2") ? 3 : 2;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")
             && __builtin_cpu_supports("popcnt"))
         return 1;
@@ -188,6 +204,8 @@ static uint32_t nbc_csv_border(const uint8_t *text, uint32_t start, uint32_t end
         return start;
     }
 #if NBC_CSV_LEVELS > 1
+    if (level == 3)
+        return nbc_csv_find_border_3(text, start, most, delimiter, open);
     if (level == 2)
         return nbc_csv_find_border_2(text, start, most, delimiter, open);
     if (level == 1)
@@ -196,18 +214,26 @@ static uint32_t nbc_csv_border(const uint8_t *text, uint32_t start, uint32_t end
     return nbc_csv_find_border_0(text, start, most, delimiter, open);
 }
 
-/* The codes of the whole rows in text[start:end], with room for 64 bytes behind. */
-static void nbc_csv_scan(nbc_csv_scanner *scanner, const uint8_t *text, uint32_t start, uint32_t end, int level)
+/* The codes of the whole rows in text[start:end], with room for 64 bytes behind; after those that there are, or else
+   in their place. */
+static void nbc_csv_scan(nbc_csv_scanner *scanner, const uint8_t *text, uint32_t start, uint32_t end, int append,
+                         int level)
 {
-    scanner->rows = 0;
     scanner->status = NBC_CSV_FINE;
-    for (int64_t c = 0; c < scanner->n_columns; c++) {
-        scanner->caches[c].width = 1;
-        scanner->caches[c].most = 0;
+    if (!append) {
+        scanner->rows = 0;
+        for (int64_t c = 0; c < scanner->n_columns; c++) {
+            scanner->caches[c].width = 1;
+            scanner->caches[c].most = 0;
+        }
     }
     if (end <= start)
         return;
 #if NBC_CSV_LEVELS > 1
+    if (level == 3) {
+        nbc_csv_scan_all_3(scanner, text, start, end);
+        return;
+    }
     if (level == 2) {
         nbc_csv_scan_all_2(scanner, text, start, end);
         return;

@@ -175,7 +175,7 @@ DELIMITER = "it has 'a;dx'; it looks like a file with ';' between fields: give -
         ((*ANYHOW, "twice.csv", *MADE), "twice.csv: expected distinct column names, got 'a' twice"),
         (
             (*ANYHOW, "latin.csv", *MADE),
-            "latin.csv: line 2, byte 9: 0xE9 is not UTF-8; it looks like ",
+            "latin.csv: line 2, column 'a', byte 9: 0xE9 is not UTF-8; it looks like ",
         ),
         (
             ("templates", "check", "head.csv", "--template", "a -> dx=y <= 1"),

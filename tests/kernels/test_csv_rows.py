@@ -92,7 +92,7 @@ def test_codes_are_as_narrow_as_values_allow(level, n_values):
     assert scanner.scan(padded(data), 0, len(data)) == _csv_rows.FINE
     dtype = {3: np.uint8, 300: np.uint16, 70_000: np.uint32}[n_values]
     codes = np.empty(scanner.rows, dtype)
-    scanner.copy(0, codes)
+    scanner.copy(0, 0, codes)
     assert (scanner.width(0), scanner.most(0), scanner.width(1)) == (dtype().itemsize, n_values - 1, 1)
     texts = values.texts(0, np.arange(values.size(0), dtype=np.uint32))
     assert [texts[code] for code in codes.tolist()] == fields
@@ -108,7 +108,7 @@ def test_more_values_than_a_cache_keeps(size):
     data = ("\n".join(fields) + "\n").encode()
     assert scanner.scan(padded(data), 0, len(data)) == _csv_rows.FINE
     codes = np.empty(scanner.rows, np.uint32)
-    scanner.copy(0, codes)
+    scanner.copy(0, 0, codes)
     index = {}
     assert codes.tolist() == [index.setdefault(field, len(index)) for field in fields]
     assert values.texts(0, np.arange(len(index), dtype=np.uint32)) == list(index)
@@ -164,7 +164,7 @@ def test_what_the_kernel_refuses():
             lambda: _csv_rows.Scanner(values, 2, np.array([0, 1]), 44, [], keys, 0),
             "1 columns, but 2 places and 2 keys",
         ),
-        (lambda: scanner.copy(0, np.empty(9, np.uint8)), "expected room for 0 codes of 1 bytes, got 9 of 1"),
+        (lambda: scanner.copy(0, 0, np.empty(9, np.uint8)), "rows 0 to 9 of 0"),
         (lambda: values.integers(0, np.empty(0, np.uint32), np.empty(1, np.int64)), "0 codes but room for 1"),
         (lambda: values.floats(0, np.empty(0, np.uint32), np.empty(1)), "0 codes but room for 1"),
         (

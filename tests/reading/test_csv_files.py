@@ -198,6 +198,7 @@ def test_threads_and_blocks_change_nothing(path, monkeypatch):
 def test_texts_are_let_go_where_there_are_many(path, monkeypatch):
     rows = many(path, 5_000)
     monkeypatch.setattr(csv_files, "BLOCK_BYTES", 2_000)
+    monkeypatch.setattr(csv_blocks, "MOST_BLOCKS", 4)
     for threads in (1, 2):
         with at_most(threads):
             file = CsvFile(str(path), CsvForm())
@@ -297,7 +298,7 @@ def test_encodings(path, encoding, monkeypatch):
 
 def test_the_vectors_that_are_used(monkeypatch):
     widest = csv_blocks.vectors()
-    for name, level in (("baseline", 0), ("v2", 0), ("v3", 1), ("v4", 2)):
+    for name, level in (("baseline", 0), ("v2", 0), ("v3", 1), ("v4", 3)):
         monkeypatch.setenv("NBCFAST_ISA", name)
         assert csv_blocks.vectors() == min(level, widest)
     monkeypatch.setenv("NBCFAST_ISA", "v9")

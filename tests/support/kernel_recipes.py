@@ -111,7 +111,7 @@ def scanned(world, method):
     if world.rng.random() < 0.5:
         scanner.scan(csv_text(world), 0, len(CSV))
     width = {1: np.uint8, 2: np.uint16, 4: np.uint32}[scanner.width(0)]
-    return getattr(scanner, method), (0, np.empty(scanner.rows, width))
+    return getattr(scanner, method), (0, 0, np.empty(scanner.rows, width))
 
 
 def of_values(world, method, dtype=None):
@@ -237,7 +237,9 @@ RECIPES = {
     "_csv_rows.Scanner.copy": lambda w: scanned(w, "copy"),
     "_csv_rows.Scanner.most": on(csv_scanner, "most", lambda w: (1,)),
     "_csv_rows.Scanner.rows": read(csv_scanner, "rows"),
-    "_csv_rows.Scanner.scan": on(csv_scanner, "scan", lambda w: (csv_text(w), 0, len(CSV))),
+    "_csv_rows.Scanner.scan": on(
+        csv_scanner, "scan", lambda w: (csv_text(w), 0, len(CSV), w.rng.random() < 0.3)
+    ),
     "_csv_rows.Scanner.width": on(csv_scanner, "width", lambda w: (1,)),
     "_csv_rows.Scanner.wrong": read(csv_scanner, "wrong"),
     "_csv_rows.Values": lambda w: (_csv_rows.Values, (words(*range(1, 5)),)),
