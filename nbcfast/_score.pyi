@@ -1,3 +1,6 @@
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -27,3 +30,22 @@ class Scorer:
         tied: npt.NDArray[np.uint8] | None = None,
     ) -> int: ...
     def order(self, start: int, stop: int, order: npt.NDArray[np.uint16]) -> int: ...
+
+class Translation:
+    def __init__(self, tables: list[npt.NDArray[np.int64]]) -> None: ...
+
+class Served:
+    def __init__(self, scores: Scores) -> None: ...
+    def decide_columns(
+        self,
+        columns: Columns,
+        labels: npt.NDArray[np.uint8] | npt.NDArray[np.uint16],
+        translation: Translation | None = None,
+        tied: npt.NDArray[np.uint8] | None = None,
+    ) -> int: ...
+    def decide_matrix(self, codes: npt.NDArray[Any], labels: npt.NDArray[Any]) -> int: ...
+    def decide_record(self, record: Sequence[int]) -> int: ...
+
+class ServedStrata:
+    def __init__(self, strata: list[Served]) -> None: ...
+    def decide_matrix(self, codes: npt.NDArray[Any], labels: npt.NDArray[Any]) -> int: ...

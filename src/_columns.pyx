@@ -103,14 +103,13 @@ cdef void drop_plan(nbc_plan *plan) noexcept nogil:
 
 
 cdef int describe(Py_buffer *buffer, nbc_column *column, Py_ssize_t i, int64_t n_rows, int64_t size) except -1:
-    cdef bytes kind = b"B" if buffer.format == NULL else bytes(buffer.format)
+    cdef int is_signed = code_format(buffer.format)
     if buffer.ndim != 1:
         raise ValueError(f"column {i} must be 1-D, got {buffer.ndim} dimensions")
     if buffer.shape[0] != n_rows:
         raise ValueError(f"column {i} has {buffer.shape[0]} rows, expected {n_rows}")
-    # A leading byte-order mark other than the native one is refused with everything that is not an integer.
-    if kind not in (b"?", b"b", b"B", b"h", b"H", b"i", b"I", b"l", b"L", b"q", b"Q"):
-        raise TypeError(f"column {i} must hold native integer codes, got format {kind.decode()!r}")
+    if is_signed < 0:
+        raise TypeError(f"column {i} must hold native integer codes, got format {(<bytes> buffer.format).decode()!r}")
     if buffer.itemsize not in (1, 2, 4, 8):
         raise TypeError(f"column {i} must hold codes of 1, 2, 4 or 8 bytes, got {buffer.itemsize}")
     if not (0 if n_rows == 0 else 1) <= size <= (<int64_t> 1) << 32:
@@ -121,6 +120,20 @@ cdef int describe(Py_buffer *buffer, nbc_column *column, Py_ssize_t i, int64_t n
     column.size = size
     column.stride = buffer.strides[0]
     column.width = <int> buffer.itemsize
-    column.is_signed = kind.islower()
+    column.is_signed = is_signed
     column.limit = nbc_limit(size, column.width, column.is_signed)
     return 0
+
+
+cdef int code_format(const char *kind) noexcept nogil:
+    """Whether integers of a format of Python's buffers have a sign, or -1 where they are none.
+
+    A leading byte-order mark other than the native one is refused with everything that is not an integer.
+    """
+    if kind == NULL:
+        return 0
+    if kind[0] == 0 or kind[1] != 0:
+        return -1
+    if kind[0] in (b"b", b"h", b"i", b"l", b"q"):
+        return 1
+    return 0 if kind[0] in (b"?", b"B", b"H", b"I", b"L", b"Q") else -1

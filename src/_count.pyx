@@ -167,6 +167,79 @@ cdef class Tally:
             raise ValueError(f"counts must stay below 2^63, got {counts[bad]} at {bad} and more to add")
 
 
+def tally_few(Columns columns not None, int64_t[:, ::1] counts not None,  # counts: in and out
+              const int64_t[::1] weights=None):
+    """Add rows that are too few for joint tables; the number of a column with a code out of range, or -1.
+
+    Columns are the attributes and then the class. The counts have a row for each value of each attribute and at
+    the end one for the classes themselves, and a column for each class. After an answer other than -1 they are
+    of no use. Weights are as those of a Tally, and counts of others mean nothing.
+    """
+    cdef int64_t bad, a, rows = 1
+    cdef const int64_t *own = NULL
+    if columns.n_columns < 1:
+        raise ValueError("expected a class column, got no columns")
+    if weights is not None and weights.shape[0] != columns.n_rows:
+        raise ValueError(f"{weights.shape[0]} weights but {columns.n_rows} rows")
+    for a in range(columns.n_columns - 1):
+        rows += columns.columns[a].size
+    if counts.shape[0] != rows or counts.shape[1] != columns.columns[columns.n_columns - 1].size:
+        raise ValueError(f"counts must be {rows} x {columns.columns[columns.n_columns - 1].size}, "
+                         f"got {counts.shape[0]} x {counts.shape[1]}")
+    if columns.n_rows == 0:
+        return -1
+    if weights is not None:
+        own = &weights[0]
+    with nogil:
+        bad = few(columns.columns, columns.n_columns - 1, columns.n_rows, &counts[0, 0], own)
+    return bad
+
+
+cdef int64_t few(const nbc_column *columns, int64_t n_attributes, int64_t n_rows, int64_t *counts,
+                 const int64_t *weights) noexcept nogil:
+    """The work of tally_few, some rows at a time, whose classes are looked at once."""
+    cdef int64_t classes[256]
+    cdef int64_t start, i, n, a, code, n_classes = columns[n_attributes].size
+    cdef const uint8_t *bytes
+    cdef int64_t *into
+    for start in range(0, n_rows, 256):
+        n = min(256, n_rows - start)
+        for i in range(n):
+            classes[i] = nbc_code(&columns[n_attributes], start + i)
+            if classes[i] < 0:
+                return n_attributes
+        into = counts
+        for a in range(n_attributes):
+            if weights == NULL and columns[a].width == 1 and columns[a].stride == 1:
+                bytes = <const uint8_t *> columns[a].data + start
+                for i in range(n):
+                    code = bytes[i]
+                    if code >= columns[a].limit:
+                        return a
+                    into[code * n_classes + classes[i]] += 1
+            elif weights == NULL:
+                for i in range(n):
+                    code = nbc_code(&columns[a], start + i)
+                    if code < 0:
+                        return a
+                    into[code * n_classes + classes[i]] += 1
+            else:
+                for i in range(n):
+                    code = nbc_code(&columns[a], start + i)
+                    if code < 0:
+                        return a
+                    # Without sign: weights were looked at by who gave them, or mean nothing.
+                    add(into + code * n_classes + classes[i], weights[start + i])
+            into += columns[a].size * n_classes
+        for i in range(n):
+            add(into + classes[i], 1 if weights == NULL else weights[start + i])
+    return -1
+
+
+cdef inline void add(int64_t *count, int64_t weight) noexcept nogil:
+    (<uint64_t *> count)[0] += <uint64_t> weight
+
+
 def first_bad(Columns columns not None, int64_t column):
     """The first row of a column whose code is out of range, or -1."""
     cdef int64_t row, bad = -1

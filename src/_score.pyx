@@ -1,11 +1,17 @@
 """The class of largest X for rows of codes: floats where their error bound decides, exact integers elsewhere."""
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
+from cpython.buffer cimport (PyBUF_CONTIG, PyBUF_FORMAT, PyBUF_STRIDED_RO, PyBuffer_Release,
+                             PyObject_GetBuffer)
+from cpython.number cimport PyNumber_Index
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.math cimport INFINITY
 from libc.stdlib cimport calloc, free
 
 from shared.in_use cimport give, take
-from nbcfast._columns cimport Columns, drop_plan, nbc_column, nbc_plan, take_plan
+from nbcfast._columns cimport Columns, code_format, drop_plan, nbc_column, nbc_plan, take_plan
+
+# So many codes, and more, are decided without the GIL: letting go of it for fewer costs more than they do.
+cdef int64_t MANY = 4096
 
 
 cdef extern from "score.h" nogil:
@@ -38,6 +44,32 @@ cdef extern from "score.h" nogil:
     int64_t nbc_order_many(const nbc_scores *scores, const nbc_room *room, uint16_t *order,
                            int64_t row, int64_t n)
     void nbc_join(const nbc_scores *scores)
+    bint nbc_make_room(const nbc_scores *scores, nbc_room *room, int64_t rows)
+    void nbc_drop_room(nbc_room *room)
+
+
+cdef extern from "desks.h" nogil:
+    ctypedef struct nbc_desk:
+        nbc_column *columns
+        int64_t *record
+
+    ctypedef struct nbc_served:
+        const nbc_scores *scores
+
+    ctypedef struct nbc_translation:
+        const int64_t *first
+        const uint32_t *positions
+
+    nbc_desk *nbc_take_desk(nbc_served *served)
+    void nbc_give_desk(nbc_served *served, nbc_desk *desk)
+    void nbc_drop_desks(nbc_served *served)
+    int64_t nbc_decide(const nbc_served *served, nbc_desk *desk, const nbc_column *columns,
+                       const nbc_translation *translation, void *labels, bint wide, uint8_t *tied,
+                       int64_t row, int64_t n)
+    int64_t nbc_decide_record(const nbc_served *served, nbc_desk *desk)
+    int64_t nbc_decide_by(nbc_served *const *served, int64_t n_served, const nbc_column *columns, void *labels,
+                          bint wide, int64_t n_rows)
+    nbc_column nbc_of_matrix(const char *data, Py_ssize_t row_stride, int64_t size, int width, bint is_signed)
 
 
 ctypedef fused label_t:
@@ -149,22 +181,12 @@ cdef class Scorer:
     def __cinit__(self, Scores scores not None):
         cdef nbc_scores *s = &scores.scores
         self.scores = scores
-        self.room.index = <uint16_t *> calloc(<size_t> ((s.plan.n_groups + 1) * NBC_SCORE_BLOCK), sizeof(uint16_t))
-        self.room.dense = <uint64_t *> calloc(NBC_SCORE_BLOCK, sizeof(uint64_t))
-        self.room.sums = <double *> calloc(<size_t> (s.width * NBC_SCORE_BLOCK), sizeof(double))
-        self.room.close = <int64_t *> calloc(NBC_SCORE_BLOCK + 1, sizeof(int64_t))
-        self.room.spare = <uint64_t *> calloc(<size_t> (3 * s.most_limbs), sizeof(uint64_t))
         self.labels = <uint16_t *> calloc(NBC_SCORE_BLOCK, sizeof(uint16_t))
-        if (self.room.index == NULL or self.room.dense == NULL or self.room.sums == NULL
-                or self.room.close == NULL or self.room.spare == NULL or self.labels == NULL):
+        if not nbc_make_room(s, &self.room, NBC_SCORE_BLOCK) or self.labels == NULL:
             raise MemoryError()
 
     def __dealloc__(self):
-        free(self.room.index)
-        free(self.room.dense)
-        free(self.room.sums)
-        free(self.room.close)
-        free(self.room.spare)
+        nbc_drop_room(&self.room)
         free(self.labels)
 
     def predict(self, int64_t start, int64_t stop, label_t[::1] labels not None,  # labels: out
@@ -217,3 +239,278 @@ cdef class Scorer:
                 row += n
         give(&self.users)
         return bad
+
+
+cdef class Translation:
+    """Codes of the columns of a table as positions of a classifier; -1 for a value that it does not know.
+
+    Parameters
+    ----------
+    tables : list of int64 arrays, one an attribute: the position of each code
+    """
+    cdef nbc_translation translation
+    cdef int64_t n_attributes
+    cdef int64_t *first
+    cdef uint32_t *positions
+
+    def __cinit__(self, list tables not None):
+        cdef const int64_t[::1] table
+        cdef int64_t i, a = 0
+        cdef list views = []
+        for given in list(tables):
+            table = given
+            views.append(table)
+        self.n_attributes = len(views)
+        self.first = <int64_t *> calloc(<size_t> self.n_attributes + 1, sizeof(int64_t))
+        if self.first == NULL:
+            raise MemoryError()
+        for a in range(self.n_attributes):
+            table = views[a]
+            self.first[a + 1] = self.first[a] + table.shape[0]
+        self.positions = <uint32_t *> calloc(<size_t> self.first[self.n_attributes] + 1, sizeof(uint32_t))
+        if self.positions == NULL:
+            raise MemoryError()
+        for a in range(self.n_attributes):
+            table = views[a]
+            for i in range(table.shape[0]):
+                if not -1 <= table[i] < 0xFFFFFFFF:
+                    raise ValueError(f"table {a} must hold positions, or -1, got {table[i]}")
+                self.positions[self.first[a] + i] = <uint32_t> table[i]
+        self.translation.first, self.translation.positions = self.first, self.positions
+
+    def __dealloc__(self):
+        free(self.first)
+        free(self.positions)
+
+
+cdef class Served:
+    """Scores that are asked again and again, by any number of threads at once: calls keep what they work with.
+
+    Parameters
+    ----------
+    scores : Scores
+        Of columns that have the sizes of the attributes, and no row.
+    """
+    cdef Scores scores
+    cdef nbc_served served
+
+    def __cinit__(self, Scores scores not None):
+        if scores.columns.n_rows:
+            raise ValueError(f"scores must be of columns without rows, got {scores.columns.n_rows}")
+        self.scores = scores
+        self.served.scores = &scores.scores
+
+    def __dealloc__(self):
+        nbc_drop_desks(&self.served)
+
+    def decide_columns(self, Columns columns not None, labels not None,  # labels: out
+                       Translation translation=None, uint8_t[::1] tied=None):  # tied: out
+        """The best class of every row, and whether it shares its X; a column with a bad code, or -1.
+
+        With a translation the sizes of the columns are those of its tables.
+        """
+        cdef const nbc_scores *scores = &self.scores.scores
+        cdef const nbc_translation *other = NULL
+        cdef nbc_desk *desk
+        cdef Py_buffer out
+        cdef uint8_t *marks = NULL
+        cdef int64_t a, expected, bad, n_rows = columns.n_rows
+        if columns.n_columns != scores.n_attributes:
+            raise ValueError(f"expected {scores.n_attributes} columns, got {columns.n_columns}")
+        if translation is not None:
+            if translation.n_attributes != scores.n_attributes:
+                raise ValueError(f"expected {scores.n_attributes} tables, got {translation.n_attributes}")
+            other = &translation.translation
+        for a in range(scores.n_attributes):
+            expected = scores.columns[a].size
+            if translation is not None:
+                expected = translation.first[a + 1] - translation.first[a]
+            if columns.columns[a].size != expected:
+                raise ValueError(f"column {a} must have {expected} values, got {columns.columns[a].size}")
+        if tied is not None and n_rows:
+            if tied.shape[0] < n_rows:
+                raise ValueError(f"tied has {tied.shape[0]} rows, expected {n_rows}")
+            marks = &tied[0]
+        take_labels(&out, labels, n_rows, scores.n_classes)
+        desk = nbc_take_desk(&self.served)
+        if desk == NULL:
+            PyBuffer_Release(&out)
+            raise MemoryError()
+        if n_rows * (scores.n_attributes + 1) < MANY:
+            bad = nbc_decide(&self.served, desk, columns.columns, other, out.buf, out.itemsize == 2, marks, 0, n_rows)
+        else:
+            with nogil:
+                bad = nbc_decide(&self.served, desk, columns.columns, other, out.buf, out.itemsize == 2, marks, 0,
+                                 n_rows)
+        nbc_give_desk(&self.served, desk)
+        PyBuffer_Release(&out)
+        return bad
+
+    def decide_matrix(self, codes not None, labels not None):  # labels: out
+        """The best class of every row of a matrix of codes of any integer type; a column with a bad code, or -1."""
+        cdef const nbc_scores *scores = &self.scores.scores
+        cdef nbc_desk *desk = NULL
+        cdef Py_buffer matrix
+        cdef Py_buffer out
+        cdef bint is_signed
+        cdef int64_t a, n_rows, bad = -1
+        is_signed = take_matrix(&matrix, codes, scores.n_attributes)
+        n_rows = matrix.shape[0]
+        try:
+            take_labels(&out, labels, n_rows, scores.n_classes)
+        except BaseException:
+            PyBuffer_Release(&matrix)
+            raise
+        desk = nbc_take_desk(&self.served)
+        if desk != NULL:
+            for a in range(scores.n_attributes):
+                desk.columns[a] = nbc_of_matrix(<const char *> matrix.buf + a * matrix.strides[1], matrix.strides[0],
+                                                scores.columns[a].size, <int> matrix.itemsize, is_signed)
+            if n_rows * (scores.n_attributes + 1) < MANY:
+                bad = nbc_decide(&self.served, desk, desk.columns, NULL, out.buf, out.itemsize == 2, NULL, 0, n_rows)
+            else:
+                with nogil:
+                    bad = nbc_decide(&self.served, desk, desk.columns, NULL, out.buf, out.itemsize == 2, NULL, 0,
+                                     n_rows)
+            nbc_give_desk(&self.served, desk)
+        PyBuffer_Release(&out)
+        PyBuffer_Release(&matrix)
+        if desk == NULL:
+            raise MemoryError()
+        return bad
+
+    def decide_record(self, record not None):
+        """The best class of one row of codes, or -1 - a for attribute a, whose code is out of range."""
+        cdef nbc_desk *desk
+        cdef int64_t a, n = self.scores.scores.n_attributes, best = -1
+        cdef tuple codes = record if type(record) is tuple else tuple(record)  # an item may change a list when asked
+        if len(codes) != n:
+            raise ValueError(f"a record must be {n} codes, got {len(codes)}")
+        desk = nbc_take_desk(&self.served)
+        if desk == NULL:
+            raise MemoryError()
+        try:
+            for a in range(n):
+                desk.record[a] = as_code(codes[a], a)
+            best = nbc_decide_record(&self.served, desk)
+        finally:
+            nbc_give_desk(&self.served, desk)
+        return best
+
+
+cdef class ServedStrata:
+    """Several Served with the same attributes and classes: the first column of a matrix says whose turn it is."""
+    cdef tuple strata
+    cdef nbc_served **served
+    cdef Served first
+
+    def __cinit__(self, list strata not None):
+        cdef Served one
+        cdef Py_ssize_t i
+        cdef int64_t a
+        self.strata = tuple(strata)
+        if not self.strata:
+            raise ValueError("expected at least one stratum")
+        self.served = <nbc_served **> calloc(<size_t> len(self.strata), sizeof(nbc_served *))
+        if self.served == NULL:
+            raise MemoryError()
+        for i in range(len(self.strata)):
+            if not isinstance(self.strata[i], Served):
+                raise TypeError(f"strata must be Served, got {type(self.strata[i]).__name__}")
+            one = self.strata[i]
+            if i == 0:
+                self.first = one
+            self.served[i] = &one.served
+            if (one.scores.scores.n_attributes != self.first.scores.scores.n_attributes
+                    or one.scores.scores.n_classes != self.first.scores.scores.n_classes):
+                raise ValueError(f"stratum {i} must have the attributes and classes of the first")
+            for a in range(one.scores.scores.n_attributes):
+                if one.scores.scores.columns[a].size != self.first.scores.scores.columns[a].size:
+                    raise ValueError(f"stratum {i} must have the attributes and classes of the first")
+
+    def __dealloc__(self):
+        free(self.served)
+
+    def decide_matrix(self, codes not None, labels not None):  # labels: out
+        """As of Served, with the number of the stratum before the codes of each row."""
+        cdef const nbc_scores *scores = &self.first.scores.scores
+        cdef nbc_desk *desk
+        cdef Py_buffer matrix
+        cdef Py_buffer out
+        cdef bint is_signed
+        cdef int64_t a, size, n_rows, bad, n_strata = len(self.strata)
+        is_signed = take_matrix(&matrix, codes, scores.n_attributes + 1)
+        n_rows = matrix.shape[0]
+        try:
+            take_labels(&out, labels, n_rows, scores.n_classes)
+        except BaseException:
+            PyBuffer_Release(&matrix)
+            raise
+        desk = nbc_take_desk(&self.first.served)  # for its columns, of which it has one more than attributes
+        bad = -2
+        if desk != NULL:
+            for a in range(scores.n_attributes + 1):
+                size = n_strata if a == 0 else scores.columns[a - 1].size
+                desk.columns[a] = nbc_of_matrix(<const char *> matrix.buf + a * matrix.strides[1], matrix.strides[0],
+                                                size, <int> matrix.itemsize, is_signed)
+            if n_rows * (scores.n_attributes + 1) < MANY:
+                bad = nbc_decide_by(self.served, n_strata, desk.columns, out.buf, out.itemsize == 2, n_rows)
+            else:
+                with nogil:
+                    bad = nbc_decide_by(self.served, n_strata, desk.columns, out.buf, out.itemsize == 2, n_rows)
+            nbc_give_desk(&self.first.served, desk)
+        PyBuffer_Release(&out)
+        PyBuffer_Release(&matrix)
+        if bad == -2:
+            raise MemoryError()
+        return bad
+
+
+cdef int64_t as_code(object number, int64_t a) except? -2:
+    """An integer of Python's or NumPy's, -1 where it is none of 63 bits."""
+    if isinstance(number, bool):
+        raise TypeError(f"code {a} of the record must be an int, got {number!r}")
+    if type(number) is not int:
+        try:
+            number = PyNumber_Index(number)
+        except TypeError:
+            raise TypeError(f"code {a} of the record must be an int, got {type(number).__name__}") from None
+    return number if 0 <= number <= 0x7FFFFFFFFFFFFFFF else -1
+
+
+cdef bint take_matrix(Py_buffer *matrix, object codes, int64_t n_columns) except -1:
+    """Hold a matrix of so many columns of integers; whether these have a sign."""
+    cdef int is_signed
+    PyObject_GetBuffer(codes, matrix, PyBUF_STRIDED_RO | PyBUF_FORMAT)
+    try:
+        is_signed = code_format(matrix.format)
+        if is_signed < 0 or matrix.itemsize not in (1, 2, 4, 8):
+            raise TypeError(f"codes must be native integers, got format {(<bytes> matrix.format).decode()!r}")
+        if matrix.ndim != 2:
+            raise ValueError(f"codes must be 2-D (rows, attributes), got {matrix.ndim} dimensions")
+        if matrix.shape[1] != n_columns:
+            raise ValueError(f"codes must have {n_columns} columns, got {matrix.shape[1]}")
+        if (<size_t> matrix.buf % matrix.itemsize or matrix.strides[0] % matrix.itemsize
+                or matrix.strides[1] % matrix.itemsize):
+            raise ValueError(f"codes are not aligned to their {matrix.itemsize} bytes")
+    except BaseException:
+        PyBuffer_Release(matrix)
+        raise
+    return is_signed
+
+
+cdef int take_labels(Py_buffer *out, object labels, int64_t n_rows, int64_t n_classes) except -1:
+    """Hold what labels are written to: one for each row, in bytes or pairs of them."""
+    PyObject_GetBuffer(labels, out, PyBUF_CONTIG | PyBUF_FORMAT)
+    try:
+        if out.ndim != 1 or out.shape[0] != n_rows:
+            raise ValueError(f"labels must be 1-D of {n_rows} rows, got {out.len // out.itemsize} in {out.ndim} "
+                             "dimensions")
+        if out.format == NULL or out.format[1] or out.format[0] not in b"BH":
+            raise TypeError("labels must be of uint8 or uint16")
+        if out.itemsize == 1 and n_classes > 256:
+            raise ValueError(f"{n_classes} classes do not fit bytes")
+    except BaseException:
+        PyBuffer_Release(out)
+        raise
+    return 0

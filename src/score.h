@@ -38,10 +38,30 @@ typedef struct {
 typedef struct {
     uint16_t *index;           /* n_groups * NBC_SCORE_BLOCK */
     uint64_t *dense;           /* NBC_SCORE_BLOCK */
-    double *sums;              /* width * NBC_SCORE_BLOCK */
+    double *sums;              /* width * rows of one call */
     int64_t *close;            /* NBC_SCORE_BLOCK */
     uint64_t *spare;           /* 3 * most_limbs */
 } nbc_room;
+
+/* What a thread needs to score as many as `rows` rows in one call; 0 where memory lacks, then nbc_drop_room too. */
+static int nbc_make_room(const nbc_scores *scores, nbc_room *room, int64_t rows)
+{
+    room->index = calloc((size_t)((scores->plan.n_groups + 1) * NBC_SCORE_BLOCK), sizeof *room->index);
+    room->dense = calloc(NBC_SCORE_BLOCK, sizeof *room->dense);
+    room->sums = calloc((size_t)(scores->width * rows), sizeof *room->sums);
+    room->close = calloc(NBC_SCORE_BLOCK + 1, sizeof *room->close);
+    room->spare = calloc((size_t)(3 * scores->most_limbs), sizeof *room->spare);
+    return room->index && room->dense && room->sums && room->close && room->spare;
+}
+
+static void nbc_drop_room(nbc_room *room)
+{
+    free(room->index);
+    free(room->dense);
+    free(room->sums);
+    free(room->close);
+    free(room->spare);
+}
 
 /* product *= factor, both little-endian; returns the new length, without leading zeros (0 for zero). */
 static int64_t nbc_multiply(uint64_t *product, int64_t n, const uint64_t *factor, int64_t m, uint64_t *space)

@@ -3,6 +3,7 @@
 import heapq
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -51,7 +52,22 @@ def plan(
         Nanoseconds to look up a row in one table, and to make and clear an entry.
     by_four
         At most four attributes a group, all of one sixteen: what the row-major kernel can index at once.
+
+    Plans are remembered: batches of one length need one plan.
     """
+    return _planned(tuple(sizes), n_rows, per_entry, most_entries, row_cost, entry_cost, by_four)
+
+
+@lru_cache(maxsize=64)
+def _planned(
+    sizes: tuple[int, ...],
+    n_rows: int,
+    per_entry: int,
+    most_entries: int,
+    row_cost: float,
+    entry_cost: float,
+    by_four: bool,
+) -> JointTables:
     shared = [a for a, size in enumerate(sizes) if 0 < size * per_entry <= INDEX_LIMIT]
     window = 16 if by_four else max(len(sizes), 1)
     windows = [[a for a in shared if a // window == w] for w in range(-(-len(sizes) // window))]
@@ -67,7 +83,9 @@ def plan(
             entry_cost,
         )
     first = np.cumsum([0, *map(len, groups)], dtype=np.int64)
-    return JointTables(first, np.array([a for group in groups for a in group], dtype=np.int64))
+    together = np.array([a for group in groups for a in group], dtype=np.int64)
+    first.flags.writeable = together.flags.writeable = False  # whoever asks next gets the same
+    return JointTables(first, together)
 
 
 def _cheapest(

@@ -1,6 +1,18 @@
-"""Pickles of results whose mappings nobody can change, which Python itself cannot pickle."""
+"""Pickles of results: without what they keep for speed, with mappings that Python cannot pickle by itself."""
 
 from types import MappingProxyType
+
+
+def without_kept(instance: object) -> dict[str, object]:
+    """What an object holds, but for what it keeps for speed, whose names begin with `_kept`.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> without_kept(SimpleNamespace(level=3, _kept_square=9))
+    {'level': 3}
+    """
+    return {name: field for name, field in vars(instance).items() if not name.startswith("_kept")}
 
 
 class HasReadOnlyMappings:
@@ -17,8 +29,9 @@ class HasReadOnlyMappings:
     """
 
     def __getstate__(self) -> tuple[dict[str, object], tuple[str, ...]]:
-        mappings = [name for name, field in vars(self).items() if isinstance(field, MappingProxyType)]
-        return vars(self) | {name: dict(vars(self)[name]) for name in mappings}, tuple(mappings)
+        fields = without_kept(self)
+        mappings = [name for name, field in fields.items() if isinstance(field, MappingProxyType)]
+        return fields | {name: dict(vars(self)[name]) for name in mappings}, tuple(mappings)
 
     def __setstate__(self, state: tuple[dict[str, dict[object, object]], tuple[str, ...]]) -> None:
         fields, mappings = state

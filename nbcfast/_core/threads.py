@@ -50,12 +50,17 @@ def at_most(threads: int | None) -> Iterator[None]:
 
 def usual() -> int:
     """What `threads=None` means: what `at_most` says, else the variable NBCFAST_THREADS, else all cores."""
+    return _wanted() or cores()
+
+
+def _wanted() -> int:
+    """How many threads somebody has asked for, or 0."""
     asked = _asked.get()
     if asked is not None:
         return asked
     text = os.environ.get(VARIABLE)
     if not text:
-        return cores()
+        return 0
     if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= MOST_THREADS):
         raise ValueError(f"{VARIABLE} must be a whole number from 1 to {MOST_THREADS:,}, got {text[:60]!r}")
     return int(text)
@@ -64,8 +69,8 @@ def usual() -> int:
 def n_threads(threads: int | None, n_bytes: int) -> int:
     """The number of threads for `n_bytes` of work; `threads` is what the caller asked for."""
     if threads is None:
-        most = usual()  # looked at whatever the work is: a wrong one is no matter of sizes
-        return 1 if n_bytes < ONE_THREAD_BYTES else most
+        wanted = _wanted()  # looked at whatever the work is: a wrong one is no matter of sizes
+        return 1 if n_bytes < ONE_THREAD_BYTES else wanted or cores()
     return whole(threads, "threads", 1, expected="an int or None", got=type_name)
 
 

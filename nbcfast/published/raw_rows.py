@@ -6,13 +6,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import and_, or_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Bools, Floats, Longs
 from nbcfast._core.errors import NoColumnError
 from nbcfast._core.spelling import ARGUMENTS, Arguments
+from nbcfast._core.threads import n_threads
 from nbcfast._core.validation import choice
 from nbcfast._reading.row_blocks import RowBlock, blocks_from
 from nbcfast._reading.source import AnyTable
@@ -24,8 +25,10 @@ from nbcfast.table.encode import Column, used_values
 from nbcfast.table.table import Table
 from nbcfast.table.values import Value
 from nbcfast.views import Viewset
+from nbcfast.views.kept_scores import Match, Matching
 from nbcfast.views.quality import posteriors
-from nbcfast.views.scoring import predict_placed
+from nbcfast.views.record_scorer import RecordScorer, Unseen
+from nbcfast.views.scoring import decide, served_with
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -116,6 +119,11 @@ class Strays:
             known = self.like_nulls.setdefault(name, [])
             known += [text for text in found if text not in known]
 
+    def add_value(self, name: str, domain: Domain) -> None:
+        """The one value of a domain, which one row has."""
+        self.rows[name], self.first[name], self.kinds[name] = 1, domain.values[0], domain.kind
+        self.like_nulls[name] = like_nulls(domain.values)
+
 
 class Answering:
     """How raw rows are answered by a release, or by the one of several that a column selects.
@@ -144,14 +152,52 @@ class Answering:
     ) -> None:
         self.views, self.domains, self.by, self.words = views, domains, by, words
         self.names = list(domains)
+        self.n_classes = len(views[0].classes)
+        self._matching = Matching(self.names, self.place)
+        self._scorer: RecordScorer | None = None
         made = None if declarations is None else declared(declarations, words)
         options = options_of(domains, made)
         self.placings = {name: Placing(domain, options.get(name)) for name, domain in domains.items()}
 
-    @property
-    def n_classes(self) -> int:
-        """How many classes there are."""
-        return len(self.views[0].classes)
+    def place(self, name: str, domain: Domain) -> Longs:
+        """For each raw value of a column its position in the release, or -1."""
+        return self.placings[name].places(domain)
+
+    def scorer(self, unseen: str) -> RecordScorer:
+        """What decides one record after the other; see `Release.scorer`."""
+        _check(unseen)
+
+        def refusal(unknown: Mapping[str, Domain]) -> ValueError:
+            strays = Strays()
+            for name, domain in unknown.items():
+                strays.add_value(name, domain)
+            return self.refusal(strays, unseen)
+
+        served = [served_with(views, 0, unseen) for views in self.views]
+        asked = cast("Unseen", unseen)
+        return RecordScorer(self.domains, self.place, refusal, served, self.views[0].classes, asked, self.by)
+
+    def decided(self, table: Table, threads: int | None) -> Array | None:
+        """The codes of all rows of a table; None where some value may be unknown, or columns select."""
+        if self.by is not None:
+            return None
+        try:
+            columns = table.several(self.names)
+        except NoColumnError:
+            return None
+        match = self._matching.of(columns)
+        if not match.is_complete:
+            return None
+        codes = [column.codes for column in columns]
+        return decide(self.views[0], codes, match, table.n_rows, 0, threads, None)[0]
+
+    def decided_record(self, columns: Mapping[str, object]) -> int | None:
+        """The code of the class of the one row of columns, if it can be told without a table; else None."""
+        if len(columns) != len(self.names) or set(map(type, columns.values())) != {list}:
+            return None
+        if self._scorer is None:
+            self._scorer = self.scorer("error")
+        return self._scorer.code_if_known(columns)
 
     def blocks(self, table: AnyTable) -> Iterator[RowBlock]:
         """The rows of a table argument: one block of what is in memory."""
@@ -189,7 +235,8 @@ class Answering:
             tables = [places[name] for name in views.attributes]
             n_rows = block.n_rows if rows is None else len(rows)
             within = None if self.by else progress
-            found = predict_placed(views, columns, tables, n_rows, threads, within, leave_out)
+            match = Match(tables)
+            found, _ = decide(views, columns, match, n_rows, 0, threads, within, leave_out=leave_out)
             chosen = slice(None) if rows is None else rows
             codes[chosen] = found
             done += n_rows
@@ -219,12 +266,15 @@ class Answering:
 
     def refuse(self, strays: Strays, unseen: str = "error") -> None:
         """ValueError, about all of them, where rows are refused."""
-        if not self.refused(strays, unseen):
-            return
+        if self.refused(strays, unseen):
+            raise self.refusal(strays, unseen)
+
+    def refusal(self, strays: Strays, unseen: str) -> ValueError:
+        """The error about rows that are refused."""
         if self.by in strays.rows:
             more = "; what selects the release cannot be left out" if unseen == "ignore" else ""
-            raise ValueError(self._no_release(strays.first[self.by]) + more)
-        raise ValueError(self.unseen_text(strays))
+            return ValueError(self._no_release(strays.first[self.by]) + more)
+        return ValueError(self.unseen_text(strays))
 
     def _no_release(self, value: Value) -> str:
         assert self.by is not None
@@ -295,6 +345,22 @@ def predict(
     progress: Progress | None,
 ) -> Array:
     """The class of every row, as a label or (without labels) a position; see `Release.predict`."""
+    if progress is None and type(table) is Table:
+        _check(unseen)
+        codes = answering.decided(table, threads)
+        if codes is not None:
+            return _labelled(RowAnswers(codes, {}, None, {}, {}), labels, unseen)
+    if progress is None and type(table) is dict:
+        _check(unseen)
+        code = answering.decided_record(table)
+        if code is not None:
+            n_threads(threads, 0)
+            given = (
+                np.array([code], np.uint8 if answering.n_classes <= 256 else np.uint16)
+                if labels is None
+                else labels[code : code + 1].copy()
+            )
+            return given if unseen != "null" else np.ma.MaskedArray(given, [False])
     found = _all(answering, table, unseen, threads, progress, proba=False)
     return joined((_labelled(answers, labels, unseen) for answers in found), labels, answering, unseen)
 

@@ -6,12 +6,13 @@ import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
 from nbcfast._core.dtypes import Array, Floats, Longs
 from nbcfast._core.numbers import number_text
+from nbcfast._core.pickling import without_kept
 from nbcfast._core.spelling import ARGUMENTS, Arguments
 from nbcfast._core.untyped import Document
 from nbcfast._reading.source import AnyTable
@@ -29,6 +30,7 @@ from nbcfast.published.wire import parts_of
 from nbcfast.table import Table
 from nbcfast.views import Viewset
 from nbcfast.views.loss import expected_log_loss
+from nbcfast.views.record_scorer import RecordScorer
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
@@ -60,6 +62,8 @@ class Release(Exportable, Published):
     views: Viewset
     certificate: Certificate
     class_name: str | None = None
+
+    _kept_answering: ClassVar[Answering]  # of each release its own, made when rows are first answered
 
     def __post_init__(self) -> None:
         for name, kind in (("views", Viewset), ("certificate", Certificate)):
@@ -233,7 +237,7 @@ class Release(Exportable, Published):
         >>> release.predict({"age": [51, None, 120]}, unseen="ignore").tolist()
         ['yes', 'no', 'no']
         """
-        labels = None if codes else self.views.label_array()
+        labels = None if codes else self.views.kept.labels(self.views.class_domain)
         return predict(self.answering(domains), table, labels, unseen, threads, progress)
 
     def predict_proba(
@@ -314,11 +318,47 @@ class Release(Exportable, Published):
         labels = None if codes else self.views.label_array()
         return predict_batches(self.answering(domains), table, labels, unseen, threads)
 
+    def scorer(
+        self,
+        *,
+        domains: Declarations | Declared | None = None,
+        unseen: Literal["error", "ignore", "null", "zero"] = "error",
+    ) -> RecordScorer:
+        """What decides one record after the other, or matrices of codes: for services.
+
+        Parameters
+        ----------
+        domains, unseen
+            As for `predict`.
+
+        Returns
+        -------
+        RecordScorer
+            With `predict_one` and `predict_codes`, whose answers are those of `predict`: a mapping of names
+            to raw values, or codes as of `codes`.
+
+        Examples
+        --------
+        >>> views = Viewset([2, 3], {"job": [[1, 2], [1, 1]]}, classes=["no", "yes"])
+        >>> release = Release(views, Certificate(amplification=4, tuples=2))
+        >>> scorer = release.scorer(unseen="null")
+        >>> scorer.predict_one({"job": 1}), scorer.predict_one([0]), scorer.predict_one({"job": 7})
+        ('yes', 'yes', None)
+        """
+        return self.answering(domains).scorer(unseen)
+
     def answering(
         self, domains: Declarations | Declared | None = None, words: Arguments = ARGUMENTS
     ) -> Answering:
         """How raw rows are answered, for whoever has them in blocks of his own; see `predict`."""
-        return Answering([self.views], self.views.domains, None, domains, words)
+        if domains is not None or words is not ARGUMENTS:
+            return Answering([self.views], self.views.domains, None, domains, words)
+        if "_kept_answering" not in vars(self):
+            object.__setattr__(self, "_kept_answering", Answering([self.views], self.views.domains))
+        return self._kept_answering
+
+    def __getstate__(self) -> dict[str, object]:
+        return without_kept(self)
 
     def save(
         self,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -49,6 +49,7 @@ from nbcfast.table import Column, Domain, Table, concat
 from nbcfast.table.encode import code_dtype
 from nbcfast.table.values import Value
 from nbcfast.views import Viewset
+from nbcfast.views.record_scorer import RecordScorer
 
 if TYPE_CHECKING:
     from typing import IO
@@ -192,6 +193,8 @@ class StratifiedRelease(HasReadOnlyMappings, Exportable, Published):
     strata: Mapping[Value, Release]
     undeclared: bool = False
 
+    _kept_answering: ClassVar[Answering]  # of each its own, made when rows are first answered
+
     def __post_init__(self) -> None:
         if not isinstance(self.by, str):
             raise TypeError(f"by must be a text, got {self.by!r}")
@@ -330,7 +333,7 @@ class StratifiedRelease(HasReadOnlyMappings, Exportable, Published):
         Traceback (most recent call last):
         ValueError: column 'sex': value None has no release; there are releases of 'f' and 'm'
         """
-        labels = None if codes else self.first.views.label_array()
+        labels = None if codes else self.first.views.kept.labels(self.first.views.class_domain)
         return predict(self.answering(domains), table, labels, unseen, threads, progress)
 
     def predict_proba(
@@ -361,12 +364,39 @@ class StratifiedRelease(HasReadOnlyMappings, Exportable, Published):
         labels = None if codes else self.first.views.label_array()
         return predict_batches(self.answering(domains), table, labels, unseen, threads)
 
+    def scorer(
+        self,
+        *,
+        domains: Declarations | Declared | None = None,
+        unseen: Literal["error", "ignore", "null", "zero"] = "error",
+    ) -> RecordScorer:
+        """What decides one record after the other, or matrices of codes; as of `Release.scorer`.
+
+        The column that selects the release is the first of a record and of codes, and its values must be
+        known, but with ``unseen="null"``.
+
+        Examples
+        --------
+        >>> from nbcfast import canonical
+        >>> patients = {"sex": ["f", "m", "f", "m"], "glucose": ["low", "low", "high", "high"],
+        ...             "ill": ["no", "yes", "yes", "no"]}
+        >>> scorer = canonical.release_by(patients, "ill", "sex", 4).scorer()
+        >>> scorer.attributes, scorer.predict_one({"sex": "m", "glucose": "high"}), scorer.predict_one([0, 0])
+        (('sex', 'glucose'), 'no', 'yes')
+        """
+        return self.answering(domains).scorer(unseen)
+
     def answering(
         self, domains: Declarations | Declared | None = None, words: Arguments = ARGUMENTS
     ) -> Answering:
         """How raw rows are answered, for whoever has them in blocks of his own; see `predict`."""
+        if domains is None and words is ARGUMENTS and "_kept_answering" in vars(self):
+            return self._kept_answering
         views = [release.views for release in self.strata.values()]
-        return Answering(views, self.domains, self.by, domains, words)
+        made = Answering(views, self.domains, self.by, domains, words)
+        if domains is None and words is ARGUMENTS:
+            object.__setattr__(self, "_kept_answering", made)
+        return made
 
     def sql(
         self,

@@ -29,14 +29,28 @@ class Domain:
     open_tail : bool
         Of a declared domain, whether rows may bring None and SUPPRESSED into it, as they do into the bins of
         numbers: such a domain is declared but for its tail.
+    size : int
+        How many values there are.
     tail_found : tuple
         Those of None and SUPPRESSED that rows have brought in.
     """
 
-    __slots__ = ("_head", "_index", "_tail", "_values", "declared", "kind", "open_tail", "tail_found")
+    __slots__ = (
+        "__weakref__",
+        "_head",
+        "_index",
+        "_tail",
+        "_values",
+        "declared",
+        "kind",
+        "open_tail",
+        "size",
+        "tail_found",
+    )
 
     declared: bool
     open_tail: bool
+    size: int
     tail_found: tuple[Value, ...]
     kind: Kind | None
     _head: Array | tuple[Value, ...]  # an array for numbers: they may be millions
@@ -61,6 +75,7 @@ class Domain:
         else:
             self._head = tuple(head)
         self.kind = kind
+        self.size = len(self._head) + len(tail)
         self._tail = tail
         self.declared = declared
         self.open_tail = open_tail
@@ -72,6 +87,17 @@ class Domain:
         if not name.startswith("_") and hasattr(self, name):
             raise AttributeError(f"a Domain does not change: cannot set {name}")
         object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # What is kept for speed is made again: equal domains have equal bytes.
+        return _restored, (
+            self.kind,
+            self._head,
+            self._tail,
+            self.declared,
+            self.open_tail,
+            self.tail_found,
+        )
 
     @classmethod
     def of(
@@ -259,7 +285,7 @@ class Domain:
         return self._index
 
     def __len__(self) -> int:
-        return len(self._head) + len(self._tail)
+        return self.size
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Domain):
@@ -354,3 +380,15 @@ class Domain:
 
 def _tail_of(values: set[Value]) -> tuple[Value, ...]:
     return tuple(value for value in (None, SUPPRESSED) if value in values)
+
+
+def _restored(
+    kind: Kind | None,
+    head: Array | tuple[Value, ...],
+    tail: tuple[Value, ...],
+    declared: bool,
+    open_tail: bool,
+    tail_found: tuple[Value, ...],
+) -> Domain:
+    """A domain that was pickled or copied."""
+    return Domain(kind, head, tail, declared, open_tail=open_tail, tail_found=tail_found)

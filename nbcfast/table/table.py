@@ -217,6 +217,19 @@ class Table:
         except (KeyError, TypeError):
             raise NoColumnError(name, self.names) from None
 
+    def several(self, names: Iterable[str]) -> list[Column]:
+        """The codes and the Domain of each of some columns.
+
+        Examples
+        --------
+        >>> [column.domain for column in Table({"age": [39, 50], "job": ["cook", None]}).several(["job"])]
+        [Domain('cook', None)]
+        """
+        try:
+            return [self._columns[name] for name in names]
+        except (KeyError, TypeError):
+            return [self.column(name) for name in names]  # names the one that is not there
+
     def domain(self, name: str) -> tuple[Value, ...]:
         """The values of a column, each at the position that is its code."""
         return self.column(name).domain.values

@@ -120,13 +120,17 @@ def count(
     >>> views.classes, views.counts["job"].tolist()
     (('no', 'yes'), [[1, 0], [1, 1]])
     """
-    max_values = whole(max_values, "max_values", 1, MAX_VALUES)
+    if max_values is not MAX_VALUES:
+        max_values = whole(max_values, "max_values", 1, MAX_VALUES)
     named = None if attributes is None else _names(attributes, class_name)
     if weights is not None and weights in (class_name, *(named or ())):
         raise ValueError(f"weights: {weights!r} is the class or an attribute as well")
     choice(empty, EMPTY, "empty")
     given = declared_domains(domains)
     try:
+        if isinstance(table, Table):
+            expect_own_weights(weights)
+            return _count_table(table, class_name, named, classes, given, max_values, threads, progress)
         if isinstance(table, Frame):
             expect_own_weights(weights, "Frame")
             return _count_frame(table, class_name, named, classes, given, max_values, threads, progress)
@@ -158,27 +162,33 @@ def _count_table(
     if given:
         table = Table(table.select([*chosen, class_name]), given)
         class_column = table.column(class_name)
-    columns = [table.column(name) for name in chosen]
-    for name, column in zip(chosen, columns, strict=True):
-        check_values(name, len(column.domain), max_values)
-    check_values(class_name, len(class_column.domain), MAX_VALUES)
+    columns = table.several(chosen)
+    domains = [column.domain for column in columns]
+    sizes = [domain.size for domain in domains]
+    n_classes = class_column.domain.size
+    if max(sizes, default=0) > max_values:
+        for name, size in zip(chosen, sizes, strict=True):
+            check_values(name, size, max_values)
+    check_values(class_name, n_classes, MAX_VALUES)
     class_counts, counts = tally(
         [column.codes for column in columns],
-        [len(column.domain) for column in columns],
+        sizes,
         class_column.codes,
-        len(class_column.domain),
+        n_classes,
         table.n_rows,
         weights=table.weights,
         threads=threads,
         progress=progress,
     )
-    domains = {name: column.domain for name, column in zip(chosen, columns, strict=True)}
-    named_counts = dict(zip(chosen, counts, strict=True))
     class_counts, named_counts, class_domain = in_precedence(
-        class_counts, named_counts, class_column.domain, classes, class_name
+        class_counts, dict(zip(chosen, counts, strict=True)), class_column.domain, classes, class_name
     )
     return Viewset.from_parts(
-        class_counts, named_counts, class_domain, domains, weighted=table.weights is not None
+        class_counts,
+        named_counts,
+        class_domain,
+        dict(zip(chosen, domains, strict=True)),
+        weighted=table.weights is not None,
     )
 
 

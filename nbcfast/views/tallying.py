@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 MAX_VALUES = 65_536  # of an attribute, and classes: two bytes a code
 
+# So few fields, codes and classes, are counted one by one: joint tables take longer to plan and to make.
+FEW_FIELDS = 20_000
+
 # Nanoseconds: an increment; clearing and summing out a pair of counters. Tables beyond MOST_ENTRIES would
 # leave the second cache, and two threads would take more than a megabyte.
 ROW_COST, ENTRY_COST, MOST_ENTRIES = 0.3, 2.0, 50_000
@@ -40,6 +43,8 @@ def tally(
     """Class counts, and a (values, classes) array an attribute."""
     if n_rows == 0:
         return np.zeros(n_classes, np.int64), [np.zeros((size, n_classes), np.int64) for size in sizes]
+    if n_rows * (len(sizes) + 1) <= FEW_FIELDS:
+        return _tally_few(codes, sizes, class_codes, n_classes, n_rows, weights, threads, progress)
     if not codes:
         return _tally_classes(class_codes, n_classes, n_rows, weights, threads, progress), []
     columns = Columns([*codes, class_codes], [*sizes, n_classes], n_rows)
@@ -78,6 +83,32 @@ def tally(
         for start, stop, size in zip(bounds[:-1], bounds[1:], sizes, strict=True)
     ]
     return counts[0].sum(axis=0), counts
+
+
+def _tally_few(
+    codes: Sequence[Array],
+    sizes: Sequence[int],
+    class_codes: Array,
+    n_classes: int,
+    n_rows: int,
+    weights: Longs | None,
+    threads: int | None,
+    progress: Progress | None,
+) -> tuple[Longs, list[Longs]]:
+    """The same in this thread, into one array."""
+    n_threads(threads, 0)
+    together = np.zeros((sum(sizes) + 1, n_classes), np.int64)
+    columns = Columns([*codes, class_codes], [*sizes, n_classes], n_rows)
+    bad = _count.tally_few(columns, together, weights)
+    if bad >= 0:
+        raise _describe(columns, bad, codes, class_codes, sizes, n_classes)
+    if progress is not None:
+        progress(n_rows, n_rows)
+    counts, start = [], 0
+    for size in sizes:
+        counts.append(together[start : start + size])
+        start += size
+    return together[start], counts
 
 
 def _tally_classes(

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast._core.dtypes import Array, Bools, Counts, UInt16s
+from nbcfast._core.dtypes import Array, Bools, UInt16s
 from nbcfast._core.numbers import Numeral
 from nbcfast._core.untyped import Document
 from nbcfast._reading.source import AnyTable
 from nbcfast.table import Domain
-from nbcfast.table.values import Value
 from nbcfast.views.aggregated import GroupRows, LabelRows, aggregated
 from nbcfast.views.exchanged import as_bytes, parts_of_bytes
 from nbcfast.views.given_counts import given_parts
-from nbcfast.views.integers import column_sums, total
+from nbcfast.views.held_counts import HeldCounts
 from nbcfast.views.merging import merged_parts
-from nbcfast.views.noise import Noise
+from nbcfast.views.record_scorer import RecordScorer
 from nbcfast.views.redeclared import redeclared
-from nbcfast.views.scoring import order, predict, tied_tuples
-from nbcfast.views.shown_views import in_words, plain_labels
+from nbcfast.views.scoring import order, predict, record_scorer, tied_tuples
+from nbcfast.views.shown_views import in_words
 from nbcfast.views.smoothing import smoothed
 from nbcfast.views.tallying import tally_codes
 
@@ -32,7 +29,7 @@ if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
 
-class Viewset:
+class Viewset(HeldCounts):
     """The views of a naive Bayes classifier: P_c, and N^i_{t,c} for every attribute i, value t and class c.
 
     A viewset does not change. Two are equal if they have the same classes in the same precedence, the same
@@ -85,15 +82,7 @@ class Viewset:
     (array([0, 2]), True)
     """
 
-    __slots__ = ("attributes", "class_counts", "class_domain", "counts", "domains", "noise", "weighted")
-
-    attributes: tuple[str, ...]
-    class_counts: Counts
-    counts: Mapping[str, Counts]
-    class_domain: Domain
-    domains: Mapping[str, Domain]
-    noise: Noise | None
-    weighted: bool
+    __slots__ = ()
 
     def __init__(
         self,
@@ -105,66 +94,6 @@ class Viewset:
         domains: Mapping[str, Iterable[object]] | None = None,
     ) -> None:
         self._set(*given_parts(class_counts, attribute_counts, classes, attributes, domains))
-
-    def _set(
-        self,
-        class_counts: Counts,
-        counts: Mapping[str, Counts],
-        class_domain: Domain,
-        domains: Mapping[str, Domain],
-        noise: Noise | None = None,
-        weighted: bool = False,
-    ) -> None:
-        for array in (class_counts, *counts.values()):
-            array.flags.writeable = False
-        for field, value in (
-            ("attributes", tuple(counts)),
-            ("class_counts", class_counts),
-            ("counts", MappingProxyType(dict(counts))),  # the caller may change its mapping, not the arrays
-            ("class_domain", class_domain),
-            ("domains", MappingProxyType(dict(domains))),
-            ("noise", noise),
-            ("weighted", weighted),
-        ):
-            object.__setattr__(self, field, value)
-
-    @classmethod
-    def from_parts(
-        cls,
-        class_counts: Counts,
-        counts: Mapping[str, Counts],
-        class_domain: Domain,
-        domains: Mapping[str, Domain],
-        noise: Noise | None = None,
-        weighted: bool = False,
-    ) -> Viewset:
-        """A viewset of finished parts, which nothing checks again.
-
-        Parameters
-        ----------
-        class_counts : ndarray of int64 (of Python ints where 64 bits are too few), shape (classes,)
-            Becomes read only, as the other arrays do: none is copied.
-        counts : mapping of name -> ndarray of the same kinds, shape (values, classes)
-            In the order of the attributes.
-        class_domain : Domain
-            The labels in rising precedence.
-        domains : mapping of name -> Domain
-            The values of each attribute, in the order of the rows of its array.
-        noise : Noise, optional
-            What was added to the counts.
-        weighted : bool
-            Whether a row may count for more than one.
-
-        Examples
-        --------
-        >>> views = Viewset([3, 2], [[[3, 0], [0, 2]]])
-        >>> parts = views.class_counts, views.counts, views.class_domain, views.domains
-        >>> Viewset.from_parts(*parts) == views
-        True
-        """
-        views = cls.__new__(cls)
-        views._set(class_counts, counts, class_domain, domains, noise, weighted)
-        return views
 
     @classmethod
     def from_codes(
@@ -283,12 +212,6 @@ class Viewset:
         parts = aggregated(groups, class_name, classes, class_counts, domains, declared)
         return cls.from_parts(*parts, weighted=weighted)
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a Viewset does not change: cannot set {name}")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a Viewset does not change: cannot delete {name}")
-
     def __reduce__(self) -> tuple[object, ...]:
         return Viewset.from_parts, (
             self.class_counts,
@@ -298,41 +221,6 @@ class Viewset:
             self.noise,
             self.weighted,
         )
-
-    @property
-    def classes(self) -> tuple[Value, ...]:
-        """The labels in rising precedence."""
-        return self.class_domain.values
-
-    @property
-    def n_rows(self) -> int:
-        return total(self.class_counts)
-
-    @property
-    def n_tuples(self) -> int:
-        return math.prod(len(array) for array in self.counts.values())
-
-    def domain(self, name: str) -> tuple[Value, ...]:
-        """The values of an attribute, in the order of the rows of its counts."""
-        try:
-            return self.domains[name].values
-        except (KeyError, TypeError):
-            raise ValueError(
-                f"expected an attribute of {', '.join(map(repr, self.attributes))}; got {name!r}"
-            ) from None
-
-    def is_realistic(self) -> bool:
-        """Whether some table has these counts: those of each attribute add up to the class counts.
-
-        Examples
-        --------
-        >>> Viewset([2, 1], [[[2, 0], [0, 1]]]).is_realistic()
-        True
-        >>> Viewset([2, 1], [[[2, 0], [0, 2]]]).is_realistic()
-        False
-        """
-        expected = self.class_counts.tolist()
-        return all(column_sums(array) == expected for array in self.counts.values())
 
     def declared(
         self, domains: Mapping[str, Iterable[object] | Domain], classes: Iterable[object] | None = None
@@ -483,7 +371,7 @@ class Viewset:
         ['no']
         """
         labels, _ = predict(self, table, alpha, unseen, threads, progress)
-        return labels if codes else self.label_array()[labels]
+        return labels if codes else self.kept.labels(self.class_domain)[labels]
 
     def order(
         self,
@@ -529,6 +417,30 @@ class Viewset:
         assert tied is not None
         return tied
 
+    def scorer(
+        self, *, alpha: Numeral = 0, unseen: Literal["error", "ignore", "zero"] = "error"
+    ) -> RecordScorer:
+        """What decides one record after the other, or matrices of codes: for services.
+
+        Parameters
+        ----------
+        alpha, unseen
+            As for `predict`.
+
+        Returns
+        -------
+        RecordScorer
+            With `predict_one` and `predict_codes`, whose answers are those of `predict`.
+
+        Examples
+        --------
+        >>> views = Viewset([3, 2], {"job": [[3, 1], [0, 1]]}, classes=["no", "yes"],
+        ...                 domains={"job": ["clerk", "cook"]})
+        >>> views.scorer().predict_one({"job": "cook"})
+        'yes'
+        """
+        return record_scorer(self, alpha, unseen)
+
     def tied_tuples(self, limit: int = 1_000_000) -> int | None:
         """Tuples of the product domain with several classes of largest X; None if it has more than `limit`.
 
@@ -538,10 +450,6 @@ class Viewset:
         1
         """
         return tied_tuples(self, limit)
-
-    def label_array(self) -> Array:
-        """The labels as an array: of objects where they are not plain numbers, bools or texts."""
-        return plain_labels(self.class_domain)
 
     def to_bytes(self) -> bytes:
         """All of the views in one file, for those who may see the counts: it is as private as the table.

@@ -38,3 +38,4 @@ cdef extern from "shared/plans.h" nogil:
 cdef int take_plan(nbc_plan *plan, const nbc_column *columns, int64_t n_attributes, int64_t per_entry,
                    const int64_t[::1] first, const int64_t[::1] members) except -1
 cdef void drop_plan(nbc_plan *plan) noexcept nogil
+cdef int code_format(const char *kind) noexcept nogil

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbcfast._columns import Columns
-from nbcfast._count import Tally, add_checked, first_bad
+from nbcfast._count import Tally, add_checked, first_bad, tally_few
 from nbcfast._score import Scorer, Scores
 
 TOP = 2**63 - 1
@@ -279,6 +279,62 @@ def test_any_plan_counts_the_same(seed):
         for a in range(d):
             expected_row = min((row for row, column in bad if column == a), default=-1)
             assert first_bad(columns, a) == expected_row
+
+
+# --- tally_few -------------------------------------------------------------------------------------------
+
+
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from([0, 1, 255, 256, 257, 600]),
+    st.lists(st.integers(1, 300), max_size=4),
+    st.integers(1, 5),
+    st.sampled_from([np.uint16, np.int32, np.int64, np.uint64]),
+    st.booleans(),
+)
+def test_few_rows_are_counted_as_a_tally_does(seed, n_rows, sizes, n_classes, dtype, weighted):
+    rng = np.random.default_rng(seed)
+    kinds = [np.uint8 if size <= 256 and rng.random() < 0.5 else dtype for size in (*sizes, n_classes)]
+    codes = [rng.integers(0, size, n_rows).astype(dtype) for size, dtype in zip(sizes, kinds, strict=False)]
+    codes = [column if rng.random() < 0.7 else np.repeat(column, 2)[::2] for column in codes]
+    y = rng.integers(0, n_classes, n_rows).astype(kinds[-1])
+    weights = rng.integers(1, 2**40, n_rows) if weighted else None
+    columns = Columns([*codes, y], [*sizes, n_classes], n_rows)
+    counts = np.ones((sum(sizes) + 1, n_classes), np.int64)
+    assert tally_few(columns, counts, weights) == -1
+    expected, first = np.ones_like(counts), 0
+    ones = np.ones(n_rows, np.int64) if weights is None else weights
+    for column, size in zip(codes, sizes, strict=True):
+        np.add.at(expected, (first + column.astype(np.int64), y.astype(np.int64)), ones)
+        first += size
+    np.add.at(expected[-1], y.astype(np.int64), ones)
+    assert counts.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int64])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_few_rows_with_a_wrong_code(dtype, weighted):
+    weights = np.ones(400, np.int64) if weighted else None
+    for a, size in enumerate((3, 2, 5)):
+        for wrong in (size, 100, np.iinfo(dtype).max, -1 if dtype is not np.uint8 else 255):
+            codes = [np.zeros(400, dtype) for _ in range(3)]
+            codes[a][300] = wrong
+            columns = Columns(codes, [3, 2, 5], 400)
+            assert tally_few(columns, np.zeros((6, 5), np.int64), weights) == a
+
+
+def test_what_tally_few_refuses():
+    columns = Columns([np.zeros(4, np.uint8)] * 2, [3, 2], 4)
+    for wrong in ((3, 2), (4, 3), (5, 2), (0, 0)):
+        with pytest.raises(ValueError, match=f"counts must be 4 x 2, got {wrong[0]} x {wrong[1]}"):
+            tally_few(columns, np.zeros(wrong, np.int64))
+    with pytest.raises(ValueError, match="3 weights but 4 rows"):
+        tally_few(columns, np.zeros((4, 2), np.int64), np.ones(3, np.int64))
+    with pytest.raises(ValueError, match="expected a class column, got no columns"):
+        tally_few(Columns([], [], 4), np.zeros((1, 1), np.int64))
+    for wrong in (None, np.zeros((4, 2)), np.zeros((2, 4), np.int64).T):
+        with pytest.raises((TypeError, ValueError)):
+            tally_few(columns, wrong)
 
 
 # --- add_checked -----------------------------------------------------------------------------------------

@@ -150,6 +150,41 @@ def scorer(world):
     return _score.Scorer(world.get(scores))
 
 
+def tables_of_positions(world):
+    """The position of each code of three attributes of 3, 2 and 4 values."""
+    return world.give(*(world.numbers.integers(0, size, size) for size in (3, 2, 4)))
+
+
+def translation(world):
+    return _score.Translation(list(tables_of_positions(world)))
+
+
+def served_scores(world):
+    """Those of no rows."""
+    nothing = columns(world, 0)
+    return _score.Scores(nothing, *scores_arguments(world)[1:])
+
+
+def served(world):
+    return _score.Served(served_scores(world))
+
+
+def strata(world):
+    one = world.get(served)
+    return [one, one]
+
+
+def served_strata(world):
+    return _score.ServedStrata(strata(world))
+
+
+def matrix_of(world, *sizes):
+    """Codes of 40 rows, row after row or column after column."""
+    dtype = world.rng.choice([np.uint8, np.int16, np.int64])
+    rows = np.stack([world.codes(size, 40, dtype) for size in sizes], axis=1)
+    return world.give(rows if world.rng.random() < 0.5 else np.asfortranarray(rows))[0]
+
+
 def grouper(world):
     method = world.rng.choice([_groups.DENSE, _groups.RADIX, _groups.HASH])
     weights = weights_of(world) if method == _groups.HASH else None

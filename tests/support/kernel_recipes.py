@@ -31,6 +31,7 @@ from kernel_arguments import (
     lists,
     longs,
     margin_counts,
+    matrix_of,
     numbers_of,
     of_split,
     on,
@@ -50,14 +51,20 @@ from kernel_arguments import (
     scores_arguments,
     separator,
     separator_arguments,
+    served,
+    served_scores,
+    served_strata,
+    strata,
     sweep_arguments,
     system,
     system_arguments,
     table_arguments,
     tables,
+    tables_of_positions,
     tally,
     text_encoder,
     texts_arguments,
+    translation,
     words,
     worlds_arguments,
 )
@@ -193,6 +200,10 @@ RECIPES = {
     "_count.Tally": lambda w: (_count.Tally, (w.get(columns), longs(0, 2), longs(0, 1), None)),
     "_count.Tally.add": on(tally, "add", lambda w: (0, 40)),
     "_count.Tally.add_to": on(tally, "add_to", lambda w: (np.zeros(20, np.int64),)),
+    "_count.tally_few": lambda w: (
+        _count.tally_few,
+        (w.get(columns), np.zeros((6, 4), np.int64), w.rng.choice([None, longs(*range(1, 41))])),
+    ),
     "_count.first_bad": lambda w: (_count.first_bad, (w.get(columns), 1)),
     "_count.add_checked": lambda w: (
         _count.add_checked,
@@ -374,6 +385,26 @@ RECIPES = {
     "_score.Scorer": lambda w: (_score.Scorer, (w.get(scores),)),
     "_score.Scorer.order": on(scorer, "order", lambda w: (0, 40, order_of(w))),
     "_score.Scorer.predict": on(scorer, "predict", lambda w: (0, 40, labels_of(w), np.empty(40, np.uint8))),
+    "_score.Served": lambda w: (_score.Served, (served_scores(w),)),
+    "_score.Served.decide_columns": on(
+        served,
+        "decide_columns",
+        lambda w: (
+            w.get(columns),
+            labels_of(w),
+            w.rng.choice([None, w.get(translation)]),
+            np.empty(40, np.uint8),
+        ),
+    ),
+    "_score.Served.decide_matrix": on(
+        served, "decide_matrix", lambda w: (matrix_of(w, 3, 2, 4), labels_of(w))
+    ),
+    "_score.Served.decide_record": on(served, "decide_record", lambda w: ([2, 0, w.rng.randrange(4)],)),
+    "_score.ServedStrata": lambda w: (_score.ServedStrata, (strata(w),)),
+    "_score.ServedStrata.decide_matrix": on(
+        served_strata, "decide_matrix", lambda w: (matrix_of(w, 2, 3, 2, 4), labels_of(w))
+    ),
+    "_score.Translation": lambda w: (_score.Translation, (list(tables_of_positions(w)),)),
     "_skyline.Histograms": lambda w: (_skyline.Histograms, histogram_arguments(w)),
     "_skyline.Histograms.n_groups": read(histograms, "n_groups"),
     "_skyline.Scan": lambda w: (_skyline.Scan, (w.get(histograms), 3, longs(0, 1))),
