@@ -12,7 +12,7 @@ import numpy as np
 
 from nbcfast._columns import Columns
 from nbcfast._core.dtypes import Array, Bools, Bytes, Counts, Floats, Longs, UInt16s, Words
-from nbcfast._core.joint import plan
+from nbcfast._core.joint import JointTables, plan
 from nbcfast._core.numbers import ROUND_OFF, Numeral, exact
 from nbcfast._core.threads import MOST_ROWS, n_threads, over_rows
 from nbcfast._core.validation import choice
@@ -20,6 +20,7 @@ from nbcfast._reading.source import DECIDED_THERE, AnyTable, rows_from
 from nbcfast._score import Scorer, Scores
 from nbcfast.table.encode import used_values
 from nbcfast.table.values import INT64_MAX
+from nbcfast.views.costing import NO_SCALE, scale
 from nbcfast.views.integers import as_counts, as_limbs, logarithms
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 # Nanoseconds: a look-up; a table entry. Entries beyond MOST_ENTRIES doubles would leave the second cache.
 ROW_COST, ENTRY_COST, MOST_ENTRIES = 0.35, 1.0, 60_000
+# The same for costs of sixteen classes, of two bytes each.
+COSTS_ROW_COST, COST_COST, MOST_COSTS = 0.35, 0.7, 240_000
 
 
 def predict(
@@ -127,7 +130,7 @@ def _predict(
     labels: Bytes | UInt16s = np.zeros(n_rows, np.uint8) if n_classes <= 256 else np.zeros(n_rows, np.uint16)
     tied = np.zeros(n_rows, np.uint8) if ties else None
     if n_classes > 1:
-        scores = _scores(views, columns, tables, n_rows, alpha, leave_out)
+        scores = _scores(views, columns, tables, n_rows, alpha, leave_out, by_costs=n_classes > 2)
         _run(
             scores,
             lambda scorer, start, stop: scorer.predict(start, stop, labels, tied),
@@ -217,6 +220,7 @@ def _scores(
     n_rows: int,
     alpha: Numeral,
     leave_out: bool = False,
+    by_costs: bool = False,
 ) -> Scores:
     """The tables for columns whose code x stands for row tables[a][x] of the counts, or for no row (-1)."""
     n, n_classes = len(codes), len(views.classes)
@@ -234,29 +238,49 @@ def _scores(
     most = sum(_largest(part) for part in np.split(logs, np.cumsum(sizes[:-1]))) if n else 0.0
     most += _largest(base) + _largest(logarithms(_objects(down)))
     bound = 1.01 * (n + 5) * ROUND_OFF * 2 * most
-    singles, base = _laid_out(logs, base)
+    singles, wide_base = _laid_out(logs, base)
     # All numbers of N and up have equally many limbs.
     limbs, up_limbs = as_limbs(joint), as_limbs(_objects(up))
     room = max(limbs.shape[-1], up_limbs.shape[-1])
-    per_entry = singles.shape[1]
-    groups = plan(
-        sizes,
-        n_rows,
-        per_entry=per_entry,
-        most_entries=MOST_ENTRIES,
-        row_cost=ROW_COST * max(1, per_entry / 4),
-        entry_cost=ENTRY_COST,
-    )
+    by_costs = by_costs and n > 0
+    groups = _plan(sizes, n_rows, n_classes, by_costs)
+    unit, cap = scale(logs, base, sizes, groups) if by_costs else NO_SCALE
     return Scores(
         Columns(codes, sizes, n_rows),
         groups.first,
         groups.members,
         np.ascontiguousarray(singles),
-        np.ascontiguousarray(base),
+        np.ascontiguousarray(wide_base),
         bound,
         _widened(limbs, room),
         _widened(up_limbs, room),
         as_limbs(_objects(down)),
+        unit,
+        cap,
+    )
+
+
+def _plan(sizes: list[int], n_rows: int, n_classes: int, by_costs: bool) -> JointTables:
+    """Which attributes share a table: of costs, or of doubles."""
+    if by_costs:
+        lanes = 4 if n_classes <= 4 else -(-n_classes // 8) * 8
+        return plan(
+            sizes,
+            n_rows,
+            width=lanes,
+            most_entries=MOST_COSTS,
+            most_table=MOST_COSTS // 2,
+            row_cost=COSTS_ROW_COST * max(1, lanes / 16),
+            entry_cost=COST_COST,
+        )
+    width = _width(n_classes)
+    return plan(
+        sizes,
+        n_rows,
+        width=width,
+        most_entries=MOST_ENTRIES,
+        row_cost=ROW_COST * max(1, width / 4),
+        entry_cost=ENTRY_COST,
     )
 
 
@@ -293,13 +317,20 @@ def _left_out(views: Viewset, counts: Counts, tables: list[Longs], alpha: Fracti
     return as_counts(result, "counts")
 
 
+def _width(n_classes: int) -> int:
+    """Doubles of an entry."""
+    if n_classes == 2:
+        return 1
+    return next((width for width in (4, 8, 16) if width >= n_classes), -(-n_classes // 8) * 8)
+
+
 def _laid_out(logs: Floats, base: Floats) -> tuple[Floats, Floats]:
     """Logarithms as the kernel adds them: of two classes their difference alone, of more in whole vectors."""
     n_classes = len(base)
     if n_classes == 2:
         with np.errstate(invalid="ignore"):
             return logs[:, :1] - logs[:, 1:], base[:1] - base[1:]
-    width = next((w for w in (4, 8, 16) if w >= n_classes), -(-n_classes // 8) * 8)
+    width = _width(n_classes)
     singles, wide = np.full((len(logs), width), -np.inf), np.full(width, -np.inf)
     singles[:, :n_classes], wide[:n_classes] = logs, base
     return singles, wide
