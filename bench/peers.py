@@ -49,6 +49,9 @@ class Options(NamedTuple):
     rounds: int
 
 
+QUICK = Options([100_000], 3)
+
+
 def count(n_rows: int, n_classes: int, rounds: int) -> Iterator[Row]:
     data = census(n_rows, n_classes)
     table = data.table()
@@ -92,6 +95,13 @@ def counting_job(options: Options) -> Iterator[Row]:
 def predicting_job(options: Options) -> Iterator[Row]:
     for n_classes in (2, 10):
         yield from predict(min(1_000_000, max(options.rows)), n_classes, options.rounds)
+
+
+def many_classes_job(options: Options) -> Iterator[Row]:
+    from against.many_classes import many_classes
+
+    n_rows = min(200_000, max(options.rows))
+    yield from many_classes(n_rows, options.rounds, options == QUICK)
 
 
 def threads_job(options: Options) -> Iterator[Row]:
@@ -310,6 +320,7 @@ JOBS = {
     "bandwidth": bandwidth_job,
     "small": small_job,
     "predicting": predicting_job,
+    "many_classes": many_classes_job,
     "files": files_job,
     "csv": csv_job,
     "texts": texts_job,
@@ -346,7 +357,7 @@ def main() -> None:
     for job in jobs:
         if job not in JOBS:
             parser.error(f"--jobs must be of {', '.join(JOBS)}; got {job}")
-    options = Options([100_000], 3) if given.quick else Options(rows, given.rounds)
+    options = QUICK if given.quick else Options(rows, given.rounds)
     print("\n\n".join(machine()) if given.markdown else "\n".join(machine()), end="\n\n")
     printed = Printer(given.markdown)
     for job in jobs:
