@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from against.counting import counting, equal
 from against.predicting import Task, predicting
+from against.serving import CALLS, single_calls
 from shared.census import CLASS, SIZES, census
 from shared.clock import Form, Peers, Printer, Row, machine, medians, power, race, shown
 from shared.processes import run_module
@@ -160,7 +161,7 @@ def bandwidth_job(options: Options) -> Iterator[Row]:
 
 
 def small_job(options: Options) -> Iterator[Row]:
-    """What a call costs: 1e5 rows against a limit, 100 rows against the peers."""
+    """What a call costs: 1e5 rows against a limit, 100 rows and single records against the peers."""
     for n_classes in (2, 10):
         table = census(100_000, n_classes).table()
         (seconds,) = medians(
@@ -169,8 +170,29 @@ def small_job(options: Options) -> Iterator[Row]:
         what = f"count 1e5 rows, {n_classes} classes, wall"
         limit = shown(LIMIT_SECONDS, 1), shown(seconds, 1)
         yield Row(what, "time, a limit", *limit, LIMIT_SECONDS / seconds, 1)
+    yield from few_rows(options.rounds)
     yield from count(100, 2, options.rounds)
     yield from predict(100, 2, options.rounds)
+    yield from single_calls(CALLS if max(options.rows) >= 1_000_000 else 1000)
+
+
+def few_rows(rounds: int) -> Iterator[Row]:
+    """100 rows again and again, against limits of CPU time."""
+    table = census(100).table()
+    views = nbcfast.count(census(1_000_000).table(), CLASS)
+    release = nbcfast.Release(views, nbcfast.Certificate(amplification=10**9, tuples=views.n_tuples))
+    expected = views.order(table)[:, 0]
+    jobs = {
+        "count 100 rows": (10e-6, lambda: nbcfast.count(table, CLASS)),
+        "Viewset.predict 100 rows": (8e-6, lambda: views.predict(table)),
+        "Release.predict 100 rows": (8e-6, lambda: release.predict(table)),
+    }
+    for predicted in (views.predict(table), release.predict(table)):
+        if not np.array_equal(predicted, expected):
+            raise AssertionError("predict 100 rows: other classes than the first of order")
+    times = medians([run for _, run in jobs.values()], rounds)
+    for (job, (limit, _)), seconds in zip(jobs.items(), times, strict=True):
+        yield Row(job, "CPU time, a limit", shown(limit, 1), shown(seconds, 1), limit / seconds, 1)
 
 
 def files_job(options: Options, kinds: tuple[str, ...] = ("arrow", "parquet")) -> Iterator[Row]:
