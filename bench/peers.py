@@ -124,6 +124,9 @@ def threads_job(options: Options) -> Iterator[Row]:
                 target = 1.7 if job == "count" and n_rows >= 10_000_000 else 0.95
                 yield Row(f"{what}, two threads", *theirs, shown(two, n_rows), one / two, target)
             yield Row(f"{what}, default threads", *theirs, shown(chosen, n_rows), one / chosen, 0.95)
+            two, one = medians([partial(run, threads=2), partial(run, threads=1)], options.rounds)
+            what = f"{job} {power(n_rows)} rows, CPU time, two threads"
+            yield Row(what, "nbcfast, one thread", shown(one, n_rows), shown(two, n_rows), one / two)
 
 
 def bandwidth_job(options: Options) -> Iterator[Row]:

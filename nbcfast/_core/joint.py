@@ -35,6 +35,8 @@ def plan(
     most_table: int = TABLE_LIMIT,
     row_cost: float,
     entry_cost: float,
+    near_table: int = TABLE_LIMIT,
+    far_cost: float = 0.0,
     by_four: bool = False,
 ) -> JointTables:
     """The cheapest number of groups, with tables about equally large.
@@ -56,13 +58,26 @@ def plan(
         And each table that attributes share.
     row_cost, entry_cost
         Nanoseconds to look up a row in one table, and to make and clear a number of one.
+    near_table, far_cost
+        What a table may hold to stay in the first cache, and nanoseconds more to look up a row in a
+        larger one.
     by_four
         At most four attributes a group, all of one sixteen: what the row-major kernel can index at once.
 
     Plans are remembered: batches of one length need one plan.
     """
     return _planned(
-        tuple(sizes), n_rows, per_entry, width, most_entries, most_table, row_cost, entry_cost, by_four
+        tuple(sizes),
+        n_rows,
+        per_entry,
+        width,
+        most_entries,
+        most_table,
+        row_cost,
+        entry_cost,
+        near_table,
+        far_cost,
+        by_four,
     )
 
 
@@ -76,6 +91,8 @@ def _planned(
     most_table: int,
     row_cost: float,
     entry_cost: float,
+    near_table: int,
+    far_cost: float,
     by_four: bool,
 ) -> JointTables:
     shared = [a for a, size in enumerate(sizes) if 0 < size * per_entry <= INDEX_LIMIT]
@@ -93,6 +110,8 @@ def _planned(
             min(most_table, INDEX_LIMIT * width),
             row_cost * n_rows,
             entry_cost,
+            near_table,
+            far_cost * n_rows,
         )
     first = np.cumsum([0, *map(len, groups)], dtype=np.int64)
     together = np.array([a for group in groups for a in group], dtype=np.int64)
@@ -110,6 +129,8 @@ def _cheapest(
     most_table: int,
     group_cost: float,
     entry_cost: float,
+    near_table: int,
+    far_cost: float,
 ) -> list[list[int]]:
     """Try ever more groups until the groups alone cost more than the best so far.
 
@@ -129,10 +150,14 @@ def _cheapest(
                 continue
             break
         groups, entries = _spread(members, sizes, per_entry, most_members, n_groups)
-        cost = n_groups * group_cost + entry_cost * sum(entries)
+        n_far = sum(table > near_table for table in entries) if far_cost else 0
+        cost = n_groups * group_cost + n_far * far_cost + entry_cost * sum(entries)
         if cost < least and max(entries) <= most_table and sum(entries) <= most_entries:
             best, least = groups, cost
-    alone = len(members) * group_cost + entry_cost * per_entry * sum(sizes[a] for a in members)
+    n_far = sum(sizes[a] * per_entry > near_table for a in members) if far_cost else 0
+    alone = (
+        len(members) * group_cost + n_far * far_cost + entry_cost * per_entry * sum(sizes[a] for a in members)
+    )
     return best if least < alone else [[a] for a in members]
 
 
