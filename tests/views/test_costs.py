@@ -12,6 +12,7 @@ from unittest import mock
 import gmpy2
 import numpy as np
 import pytest
+from few_rows import made_anew
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,13 +23,6 @@ from nbcfast.views import costing, score_tables, scoring
 from nbcfast.views.costing import Scale
 
 WIDTHS = [3, 4, 5, 8, 9, 10, 16, 17, 24, 25, 32, 33, 40, 48, 63, 64, 65, 100]
-
-
-@contextmanager
-def made_anew():
-    """No tables are kept: each prediction inside makes those for its rows."""
-    with mock.patch.multiple(scoring, FEW_FIELDS=-1, FEW_OTHERS=-1):
-        yield
 
 
 @contextmanager
