@@ -101,8 +101,7 @@ def predicting_job(options: Options) -> Iterator[Row]:
 def many_classes_job(options: Options) -> Iterator[Row]:
     from against.many_classes import many_classes
 
-    n_rows = min(200_000, max(options.rows))
-    yield from many_classes(n_rows, options.rounds, options == QUICK)
+    yield from many_classes(min(200_000, max(options.rows)), options.rounds, options == QUICK)
 
 
 def threads_job(options: Options) -> Iterator[Row]:

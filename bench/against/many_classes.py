@@ -10,7 +10,7 @@ from unittest import mock
 
 import numpy as np
 import numpy.typing as npt
-from shared.clock import Form, Peers, Row, race
+from shared.clock import Form, Peers, Row, power, race
 
 import nbcfast
 from nbcfast._score import Scorer, Scores
@@ -22,6 +22,7 @@ CLASSES = (3, 10, 30, 64)
 ATTRIBUTES = (5, 20, 60, 200)
 VALUES = (2, 3, 5, 9, 17, 33)  # of the attributes, in turn
 LEARNED = 200_000
+MOST_WORK = 300_000_000  # rows times classes times attributes: fewer rows of large ones
 
 
 class Grid(NamedTuple):
@@ -139,14 +140,18 @@ def left_open(views: nbcfast.Viewset, table: nbcfast.Table) -> int:
     return sum(scorer.n_close for scorer in made)
 
 
-def many_classes(n_rows: int, rounds: int, quick: bool) -> Iterator[Row]:
+def many_classes(most_rows: int, rounds: int, quick: bool) -> Iterator[Row]:
     for n_classes in CLASSES[:2] if quick else CLASSES:
         for n_attributes in ATTRIBUTES[:2] if quick else ATTRIBUTES:
+            n_rows = min(most_rows, MOST_WORK // (n_classes * n_attributes) // 1_000 * 1_000)
             given = grid(n_rows, n_classes, n_attributes)
             table, views = given.table(), given.views
             share = left_open(views, table) / n_rows
+            job = (
+                f"{power(n_rows)} rows, {n_classes} classes, {n_attributes} attributes, {share:.2%} left open"
+            )
             yield from race(
-                f"{n_classes} classes, {n_attributes} attributes, {share:.2%} left open",
+                job,
                 n_rows,
                 Form("predict", lambda views=views, table=table: views.predict(table, codes=True, threads=1)),
                 predicting_many.forms(given),
