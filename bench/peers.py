@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from against.counting import counting, equal
 from against.predicting import Task, predicting
+from against.serving import CALLS, single_calls
 from shared.census import CLASS, SIZES, census
 from shared.clock import Form, Peers, Printer, Row, machine, medians, power, race, shown
 from shared.processes import run_module
@@ -49,6 +50,9 @@ LIMIT_BYTES = 1 << 20  # above the input
 class Options(NamedTuple):
     rows: list[int]
     rounds: int
+
+
+QUICK = Options([100_000], 3)
 
 
 def count(n_rows: int, n_classes: int, rounds: int) -> Iterator[Row]:
@@ -96,6 +100,12 @@ def predicting_job(options: Options) -> Iterator[Row]:
         yield from predict(min(1_000_000, max(options.rows)), n_classes, options.rounds)
 
 
+def many_classes_job(options: Options) -> Iterator[Row]:
+    from against.many_classes import many_classes
+
+    yield from many_classes(min(200_000, max(options.rows)), options.rounds, options == QUICK)
+
+
 def threads_job(options: Options) -> Iterator[Row]:
     """Two threads and one, and what `threads=None` chooses; wall time."""
     for n_rows in options.rows:
@@ -115,6 +125,9 @@ def threads_job(options: Options) -> Iterator[Row]:
                 target = 1.7 if job == "count" and n_rows >= 10_000_000 else 0.95
                 yield Row(f"{what}, two threads", *theirs, shown(two, n_rows), one / two, target)
             yield Row(f"{what}, default threads", *theirs, shown(chosen, n_rows), one / chosen, 0.95)
+            two, one = medians([partial(run, threads=2), partial(run, threads=1)], options.rounds)
+            what = f"{job} {power(n_rows)} rows, CPU time, two threads"
+            yield Row(what, "nbcfast, one thread", shown(one, n_rows), shown(two, n_rows), one / two)
 
 
 def bandwidth_job(options: Options) -> Iterator[Row]:
@@ -152,7 +165,7 @@ def bandwidth_job(options: Options) -> Iterator[Row]:
 
 
 def small_job(options: Options) -> Iterator[Row]:
-    """What a call costs: 1e5 rows against a limit, 100 rows against the peers."""
+    """What a call costs: 1e5 rows against a limit, 100 rows and single records against the peers."""
     for n_classes in (2, 10):
         table = census(100_000, n_classes).table()
         (seconds,) = medians(
@@ -161,8 +174,29 @@ def small_job(options: Options) -> Iterator[Row]:
         what = f"count 1e5 rows, {n_classes} classes, wall"
         limit = shown(LIMIT_SECONDS, 1), shown(seconds, 1)
         yield Row(what, "time, a limit", *limit, LIMIT_SECONDS / seconds, 1)
+    yield from few_rows(options.rounds)
     yield from count(100, 2, options.rounds)
     yield from predict(100, 2, options.rounds)
+    yield from single_calls(CALLS if max(options.rows) >= 1_000_000 else 1000)
+
+
+def few_rows(rounds: int) -> Iterator[Row]:
+    """100 rows again and again, against limits of CPU time."""
+    table = census(100).table()
+    views = nbcfast.count(census(1_000_000).table(), CLASS)
+    release = nbcfast.Release(views, nbcfast.Certificate(amplification=10**9, tuples=views.n_tuples))
+    expected = views.order(table)[:, 0]
+    jobs = {
+        "count 100 rows": (10e-6, lambda: nbcfast.count(table, CLASS)),
+        "Viewset.predict 100 rows": (8e-6, lambda: views.predict(table)),
+        "Release.predict 100 rows": (8e-6, lambda: release.predict(table)),
+    }
+    for predicted in (views.predict(table), release.predict(table)):
+        if not np.array_equal(predicted, expected):
+            raise AssertionError("predict 100 rows: other classes than the first of order")
+    times = medians([run for _, run in jobs.values()], rounds)
+    for (job, (limit, _)), seconds in zip(jobs.items(), times, strict=True):
+        yield Row(job, "CPU time, a limit", shown(limit, 1), shown(seconds, 1), limit / seconds, 1)
 
 
 def files_job(options: Options, kinds: tuple[str, ...] = ("arrow", "parquet")) -> Iterator[Row]:
@@ -317,6 +351,7 @@ JOBS = {
     "bandwidth": bandwidth_job,
     "small": small_job,
     "predicting": predicting_job,
+    "many_classes": many_classes_job,
     "files": files_job,
     "csv": csv_job,
     "texts": texts_job,
@@ -353,7 +388,7 @@ def main() -> None:
     for job in jobs:
         if job not in JOBS:
             parser.error(f"--jobs must be of {', '.join(JOBS)}; got {job}")
-    options = Options([100_000], 3) if given.quick else Options(rows, given.rounds)
+    options = QUICK if given.quick else Options(rows, given.rounds)
     print("\n\n".join(machine()) if given.markdown else "\n".join(machine()), end="\n\n")
     printed = Printer(given.markdown)
     for job in jobs:

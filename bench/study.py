@@ -8,6 +8,7 @@ privacy     every method beside the others, with noise and without: the table of
 ledger      what monthly releases give away together, on Adult
 engines     what a row costs in Spark, Dask and DuckDB: the tables of docs/engines-costs.md
 disk        Mondrian of a file larger than memory
+calls       where the microseconds of small calls go
 """
 
 import runpy
@@ -22,6 +23,7 @@ STUDIES = {
     "ledger": "studies.monthly_releases",
     "engines": "studies.engine_costs",
     "disk": "studies.disk_partition",
+    "calls": "studies.small_calls",
 }
 
 

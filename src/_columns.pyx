@@ -2,7 +2,20 @@
 
 from cpython.buffer cimport (PyBUF_FORMAT, PyBUF_STRIDED_RO, PyBuffer_Release, PyObject_GetBuffer)
 from cpython.number cimport PyNumber_Index
+from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
+
+
+cdef extern from "shared/caches.h" nogil:
+    void nbc_caches(int64_t *first, int64_t *second)
+    int nbc_second_is_fast()
+
+
+def caches():
+    """Bytes of the first cache of data and of the second, and whether the second is known to be nearly as fast."""
+    cdef int64_t first, second
+    nbc_caches(&first, &second)
+    return first, second, nbc_second_is_fast() != 0
 
 
 cdef class Columns:

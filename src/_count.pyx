@@ -33,19 +33,20 @@ cdef extern from "count.h" nogil:
         int64_t offset[4]
 
     int64_t nbc_count_rows(const nbc_column *columns, int64_t n_attributes, const nbc_plan *plan,
-                           uint32_t *tables, uint16_t *index, uint64_t *space, int64_t start, int64_t stop)
+                           uint16_t *tables, uint32_t *sums, int64_t *pending, uint16_t *index,
+                           uint64_t *space, int64_t start, int64_t stop)
     int64_t nbc_count_straight(const nbc_column *columns, int64_t n_attributes, const int64_t *members,
                                int64_t n_members, const int64_t *weights, int64_t *counts,
                                const int64_t *first, uint16_t *y, uint64_t *space, int64_t start, int64_t stop)
     int64_t nbc_count_matrix(const nbc_column *columns, int64_t n_attributes, const nbc_window *windows,
-                             int64_t n_windows, int64_t total, uint32_t *tables, uint8_t *bytes,
-                             uint8_t *most, uint16_t *y, uint32_t *index, uint64_t *space,
-                             int64_t start, int64_t stop)
-    void nbc_sum_out(const nbc_column *columns, int64_t n_classes, const nbc_plan *plan, uint32_t *tables,
-                     int64_t *counts, const int64_t *first)
+                             int64_t n_windows, int64_t total, uint16_t *tables, uint32_t *sums,
+                             int64_t *pending, uint8_t *bytes, uint8_t *most, uint16_t *y, uint32_t *index,
+                             uint64_t *space, int64_t start, int64_t stop)
+    void nbc_sum_out(const nbc_column *columns, int64_t n_classes, const nbc_plan *plan, uint16_t *tables,
+                     uint32_t *sums, int64_t *counts, const int64_t *first)
 
 
-# A counter of a joint table is 32 bits wide and gains at most one a row.
+# The sum of an entry of a joint table is 32 bits wide and gains at most one a row.
 cdef int64_t FLUSH = (<int64_t> 1) << 31
 cdef int64_t MOST = 0x7FFFFFFFFFFFFFFF
 
@@ -60,12 +61,14 @@ cdef class Tally:
     cdef Columns columns
     cdef const int64_t[::1] weights
     cdef int64_t n_attributes, n_classes, n_counts, n_windows, pending
+    cdef int64_t held           # the most that a counter of `tables` holds
     cdef int users
     cdef nbc_plan plan
     cdef nbc_window *windows
     cdef int64_t *first         # where the counts of an attribute start
     cdef int64_t *counts
-    cdef uint32_t *tables
+    cdef uint16_t *tables
+    cdef uint32_t *sums
     cdef uint32_t *lanes
     cdef uint16_t *index
     cdef uint64_t *space
@@ -102,10 +105,12 @@ cdef class Tally:
             make_windows(self)
         total = self.plan.offset[self.plan.n_groups]
         self.counts = <int64_t *> calloc(<size_t> self.n_counts + 1, sizeof(int64_t))
-        self.tables = <uint32_t *> calloc(<size_t> (2 * total) + 1, sizeof(uint32_t))
+        self.tables = <uint16_t *> calloc(<size_t> (4 * total) + 1, sizeof(uint16_t))
+        self.sums = <uint32_t *> calloc(<size_t> total + 1, sizeof(uint32_t))
         self.index = <uint16_t *> calloc(2 * NBC_BLOCK, sizeof(uint16_t))
         self.space = <uint64_t *> calloc(NBC_BLOCK, sizeof(uint64_t))
-        if self.counts == NULL or self.tables == NULL or self.index == NULL or self.space == NULL:
+        if (self.counts == NULL or self.tables == NULL or self.sums == NULL or self.index == NULL
+                or self.space == NULL):
             raise MemoryError()
         if self.n_windows:
             self.bytes = <uint8_t *> calloc(<size_t> (NBC_ROWS * self.n_attributes) + 32, 1)
@@ -120,6 +125,7 @@ cdef class Tally:
         free(self.windows)
         free(self.counts)
         free(self.tables)
+        free(self.sums)
         free(self.index)
         free(self.space)
         free(self.bytes)
@@ -281,11 +287,11 @@ cdef int64_t count_range(Tally tally, int64_t start, int64_t stop) noexcept nogi
         weights = &tally.weights[0]
     if tally.n_windows:
         bad = nbc_count_matrix(columns, tally.n_attributes, tally.windows, tally.n_windows,
-                               tally.plan.offset[tally.plan.n_groups], tally.tables, tally.bytes, tally.most,
-                               tally.index, tally.lanes, tally.space, start, stop)
+                               tally.plan.offset[tally.plan.n_groups], tally.tables, tally.sums, &tally.held,
+                               tally.bytes, tally.most, tally.index, tally.lanes, tally.space, start, stop)
     elif tally.plan.n_groups:
-        bad = nbc_count_rows(columns, tally.n_attributes, &tally.plan, tally.tables, tally.index, tally.space,
-                             start, stop)
+        bad = nbc_count_rows(columns, tally.n_attributes, &tally.plan, tally.tables, tally.sums, &tally.held,
+                             tally.index, tally.space, start, stop)
     if bad < 0 and tally.plan.n_straight:
         bad = nbc_count_straight(columns, tally.n_attributes, tally.plan.straight, tally.plan.n_straight, weights,
                                  tally.counts, tally.first, tally.index, tally.space, start, stop)
@@ -293,8 +299,9 @@ cdef int64_t count_range(Tally tally, int64_t start, int64_t stop) noexcept nogi
 
 
 cdef void flush(Tally tally) noexcept nogil:
-    nbc_sum_out(tally.columns.columns, tally.n_classes, &tally.plan, tally.tables, tally.counts, tally.first)
-    tally.pending = 0
+    nbc_sum_out(tally.columns.columns, tally.n_classes, &tally.plan, tally.tables, tally.sums, tally.counts,
+                tally.first)
+    tally.pending = tally.held = 0
 
 
 cdef bint by_four(Tally tally) noexcept nogil:

@@ -15,10 +15,20 @@ cdef int64_t MANY = 4096
 
 
 cdef extern from "score.h" nogil:
-    int NBC_SCORE_BLOCK
+    int NBC_SCORE_BLOCK, NBC_MOST_COST
+
+    ctypedef struct nbc_costs:
+        int64_t lanes, tile, n_parts, n_chunks
+        int64_t *offset
+        int64_t *chunk
+        uint16_t *tables
+        void *memory
+        uint8_t *cut
+        uint16_t near
+        uint16_t cap
 
     ctypedef struct nbc_scores:
-        int64_t n_attributes, n_classes, width, n_limbs, down_limbs, most_limbs
+        int64_t n_attributes, n_classes, n_rows, width, n_limbs, down_limbs, most_limbs
         const nbc_column *columns
         nbc_plan plan
         const int64_t *first
@@ -29,21 +39,24 @@ cdef extern from "score.h" nogil:
         const uint64_t *limbs
         const uint64_t *up
         const uint64_t *down
+        nbc_costs costs
 
     ctypedef struct nbc_room:
-        uint16_t *index
-        uint64_t *dense
-        double *sums
-        int64_t *close
-        uint64_t *spare
+        pass
 
     int64_t nbc_predict_two(const nbc_scores *scores, const nbc_room *room, uint16_t *labels, uint8_t *tied,
                             int64_t row, int64_t n)
     int64_t nbc_predict_many(const nbc_scores *scores, const nbc_room *room, uint16_t *labels, uint8_t *tied,
                              int64_t row, int64_t n)
+    int64_t nbc_predict_costs(const nbc_scores *scores, const nbc_room *room, uint16_t *labels, uint8_t *tied,
+                              int64_t row, int64_t n, int64_t *n_close)
+    int64_t nbc_row_costs(const nbc_scores *scores, const nbc_room *room, uint32_t *sums, int64_t row, int64_t n)
     int64_t nbc_order_many(const nbc_scores *scores, const nbc_room *room, uint16_t *order,
                            int64_t row, int64_t n)
     void nbc_join(const nbc_scores *scores)
+    int64_t nbc_lanes(int64_t n_classes)
+    int64_t nbc_tile(int64_t lanes)
+    int nbc_make_costs(nbc_scores *scores, double unit, int64_t cap, uint16_t *largest)
     bint nbc_make_room(const nbc_scores *scores, nbc_room *room, int64_t rows)
     void nbc_drop_room(nbc_room *room)
 
@@ -77,6 +90,10 @@ ctypedef fused label_t:
     uint16_t
 
 
+cdef int64_t MOST_COST = NBC_MOST_COST
+cdef int64_t LINE = 32  # costs in 64 bytes
+
+
 cdef bint is_moderate(const double[::1] logarithms) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(logarithms.shape[0]):
@@ -99,6 +116,8 @@ cdef class Scores:
     bound : every sum of these is within `bound` of the true logarithm
     limbs : uint64, (all codes, classes, limbs)
     up, down : uint64, (classes, limbs), (classes, limbs of down)
+    unit, cap : of more than two classes and some attributes, for predictions alone: how many units of cost one
+        of a natural logarithm is, and the highest cost of an entry. Any of them give the same answers
 
     For two classes width is 1 and every logarithm is that of class 0 less that of class 1; for more it
     is the number of classes, rounded up, with -inf behind.
@@ -111,11 +130,13 @@ cdef class Scores:
     cdef const uint64_t[:, :, ::1] limbs
     cdef const uint64_t[:, ::1] up
     cdef const uint64_t[:, ::1] down
+    cdef readonly double unit
 
     def __cinit__(self, Columns columns not None, const int64_t[::1] first not None,
                   const int64_t[::1] members not None, const double[:, ::1] singles not None,
                   const double[::1] base not None, double bound, const uint64_t[:, :, ::1] limbs not None,
-                  const uint64_t[:, ::1] up not None, const uint64_t[:, ::1] down not None):
+                  const uint64_t[:, ::1] up not None, const uint64_t[:, ::1] down not None, double unit=0,
+                  int64_t cap=MOST_COST):
         cdef int64_t n = columns.n_columns, n_classes = up.shape[0], width = base.shape[0], a, entries
         if not 2 <= n_classes <= 65536 or down.shape[0] != n_classes or limbs.shape[1] != n_classes:
             raise ValueError(f"up, down and limbs must be of 2..65536 classes, got {n_classes}, {down.shape[0]} "
@@ -129,6 +150,10 @@ cdef class Scores:
             raise ValueError(f"limbs of N and of up must agree, got {limbs.shape[2]} and {up.shape[1]}")
         if not bound >= 0:
             raise ValueError(f"bound must be at least 0, got {bound}")
+        if not 0 <= unit < INFINITY or (unit and (n_classes == 2 or n == 0)):
+            raise ValueError(f"unit must be a number of at least 0, and 0 for two classes or no attributes, got {unit}")
+        if not 1 <= cap <= MOST_COST:
+            raise ValueError(f"cap must be 1..{MOST_COST}, got {cap}")
         if n_classes > 2:
             # The largest of a row's sums is found without a thought of NaN: none can arise of these.
             for a in range(singles.shape[0]):
@@ -150,7 +175,7 @@ cdef class Scores:
             raise ValueError(f"the columns have {self.first[n]} codes, limbs are of {limbs.shape[0]}")
         take_plan(&self.scores.plan, columns.columns, n, 1, first, members)
         self.scores.n_attributes, self.scores.n_classes, self.scores.width = n, n_classes, width
-        self.scores.columns = columns.columns
+        self.scores.columns, self.scores.n_rows = columns.columns, columns.n_rows
         self.scores.first = self.first
         self.scores.base, self.scores.up, self.scores.down = &base[0], &up[0, 0], &down[0, 0]
         if limbs.shape[0]:
@@ -158,6 +183,10 @@ cdef class Scores:
         self.scores.bound = bound
         self.scores.n_limbs, self.scores.down_limbs = limbs.shape[2], down.shape[1]
         self.scores.most_limbs = down.shape[1] + (n + 1) * limbs.shape[2] + 1
+        if unit:
+            self.unit = unit
+            make_costs(&self.scores, unit, cap)
+            return
         entries = self.scores.plan.offset[self.scores.plan.n_groups] * width
         self.scores.tables = <double *> calloc(<size_t> entries + 1, sizeof(double))
         if self.scores.tables == NULL:
@@ -169,6 +198,55 @@ cdef class Scores:
         drop_plan(&self.scores.plan)
         free(self.first)
         free(self.scores.tables)
+        free(self.scores.costs.offset)
+        free(self.scores.costs.memory)
+        free(self.scores.costs.cut)
+
+    @property
+    def near(self):
+        """What the lowest sum of costs must be below another by, and more, to be known as that of the larger X."""
+        return self.scores.costs.near
+
+    @property
+    def cap(self):
+        """The highest cost of an entry, which stands for all higher ones."""
+        return self.scores.costs.cap
+
+    @property
+    def n_chunks(self):
+        """How many sums of 16 bits a row takes."""
+        return self.scores.costs.n_chunks
+
+
+cdef int make_costs(nbc_scores *scores, double unit, int64_t cap) except -1:
+    """The tables of costs, each entry within a line of the cache or from the start of one."""
+    cdef nbc_costs *costs = &scores.costs
+    cdef int64_t g, k, n_groups = scores.plan.n_groups, n_parts = n_groups + scores.plan.n_straight
+    cdef int failed
+    cdef uint16_t *largest
+    costs.offset = <int64_t *> calloc(<size_t> (2 * n_parts + 2), sizeof(int64_t))
+    if costs.offset == NULL:
+        raise MemoryError()
+    costs.chunk = costs.offset + n_parts + 1
+    costs.lanes, costs.n_parts = nbc_lanes(scores.n_classes), n_parts
+    costs.tile = nbc_tile(costs.lanes)
+    for g in range(n_groups):
+        costs.offset[g + 1] = scores.plan.offset[g + 1]
+    for k in range(scores.plan.n_straight):
+        costs.offset[n_groups + k + 1] = costs.offset[n_groups + k] + scores.columns[scores.plan.straight[k]].size
+    costs.memory = calloc(<size_t> (costs.offset[n_parts] * costs.lanes + LINE), sizeof(uint16_t))
+    costs.cut = <uint8_t *> calloc(<size_t> scores.n_classes, 1)
+    largest = <uint16_t *> calloc(<size_t> n_parts, sizeof(uint16_t))
+    if costs.memory == NULL or costs.cut == NULL or largest == NULL:
+        free(largest)
+        raise MemoryError()
+    costs.tables = <uint16_t *> ((<size_t> costs.memory + 2 * LINE - 1) & ~<size_t> (2 * LINE - 1))
+    with nogil:
+        failed = nbc_make_costs(scores, unit, cap, largest)
+    free(largest)
+    if failed:
+        raise MemoryError()
+    return 0
 
 
 cdef class Scorer:
@@ -176,6 +254,7 @@ cdef class Scorer:
     cdef Scores scores
     cdef nbc_room room
     cdef uint16_t *labels
+    cdef readonly int64_t n_close
     cdef int users
 
     def __cinit__(self, Scores scores not None):
@@ -209,6 +288,8 @@ cdef class Scorer:
                     marks = &tied[row]
                 if scores.n_classes == 2:
                     bad = nbc_predict_two(scores, &self.room, self.labels, marks, row, n)
+                elif scores.costs.lanes:
+                    bad = nbc_predict_costs(scores, &self.room, self.labels, marks, row, n, &self.n_close)
                 else:
                     bad = nbc_predict_many(scores, &self.room, self.labels, marks, row, n)
                 for i in range(n):
@@ -225,6 +306,8 @@ cdef class Scorer:
                 or order.shape[1] != scores.n_classes):
             raise ValueError(f"rows {start} to {stop} of {self.scores.columns.n_rows}, "
                              f"order of {order.shape[0]} x {order.shape[1]}")
+        if scores.costs.lanes:
+            raise ValueError("order must be asked of scores without costs: these have a unit")
         take(&self.users, "Scorer")
         with nogil:
             while row < stop and bad < 0:
@@ -236,6 +319,29 @@ cdef class Scorer:
                         order[row + i, 1] = 1 - self.labels[i]
                 else:
                     bad = nbc_order_many(scores, &self.room, &order[row, 0], row, n)
+                row += n
+        give(&self.users)
+        return bad
+
+    def costs(self, int64_t start, int64_t stop, uint32_t[:, ::1] sums not None):  # sums: out
+        """The sums of costs of all classes of rows start .. stop-1; a column with a bad code, or -1.
+
+        Those that are 65535 or more above the lowest of their row are given as 65535 above it, where a row takes
+        more than one chunk.
+        """
+        cdef int64_t row = start, n, bad = -1
+        cdef nbc_scores *scores = &self.scores.scores
+        if (not 0 <= start <= stop <= self.scores.columns.n_rows or sums.shape[0] < stop - start
+                or sums.shape[1] != scores.n_classes):
+            raise ValueError(f"rows {start} to {stop} of {self.scores.columns.n_rows}, "
+                             f"sums of {sums.shape[0]} x {sums.shape[1]}")
+        if not scores.costs.lanes:
+            raise ValueError("costs must be asked of scores with a unit")
+        take(&self.users, "Scorer")
+        with nogil:
+            while row < stop and bad < 0:
+                n = min(NBC_SCORE_BLOCK, stop - row)
+                bad = nbc_row_costs(scores, &self.room, &sums[row - start, 0], row, n)
                 row += n
         give(&self.users)
         return bad

@@ -103,21 +103,39 @@ NBC_INLINE uint64_t nbc_next(uint16_t *index, const nbc_column *column, const ch
     }
 }
 
-/* Two tables, so that a run of equal indices does not wait for its own stores. */
-NBC_INLINE void nbc_increment(uint32_t *restrict even, uint32_t *restrict odd,
-                              const uint16_t *restrict index, int64_t n)
+/* Every entry has four counters beside each other, for every fourth row, so that a run of equal indices does not
+   wait for its own stores. They are of 16 bits: a table takes as much of the first cache as one of two counters
+   of 32 bits. Neighbouring rows never meet the same counter, and so never one 4096 bytes away, which some
+   processors take for it. */
+NBC_INLINE void nbc_increment(uint16_t *restrict table, const uint16_t *restrict index, int64_t n)
 {
     int64_t i = 0;
     for (; i + 4 <= n; i += 4) {
-        uint64_t four;
-        memcpy(&four, index + i, 8);
-        even[four & 0xffff]++;
-        odd[(four >> 16) & 0xffff]++;
-        even[(four >> 32) & 0xffff]++;
-        odd[four >> 48]++;
+        table[4 * (size_t)index[i]]++;
+        table[4 * (size_t)index[i + 1] + 1]++;
+        table[4 * (size_t)index[i + 2] + 2]++;
+        table[4 * (size_t)index[i + 3] + 3]++;
     }
     for (; i < n; i++)
-        even[index[i]]++;
+        table[4 * (size_t)index[i]]++;
+}
+
+/* Add the counters of n entries to their sums, and clear them. */
+NBC_CLONES static void nbc_fold(uint16_t *restrict tables, uint32_t *restrict sums, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        sums[i] += (uint32_t)tables[4 * i] + tables[4 * i + 1] + tables[4 * i + 2] + tables[4 * i + 3];
+    memset(tables, 0, 4 * (size_t)n * sizeof *tables);
+}
+
+/* Before n more rows are counted: no counter may pass 16 bits. *pending is the most that one of them holds. */
+NBC_INLINE void nbc_make_way(uint16_t *tables, uint32_t *sums, int64_t n_entries, int64_t *pending, int64_t n)
+{
+    if (*pending + n / 4 + 3 > 65535) {
+        nbc_fold(tables, sums, n_entries);
+        *pending = 0;
+    }
+    *pending += n / 4 + 3;  /* the first of the four has the rows that are left over as well */
 }
 
 NBC_INLINE void nbc_prefetch(const nbc_column *column, int64_t row, int64_t n)
@@ -131,10 +149,10 @@ NBC_INLINE void nbc_prefetch(const nbc_column *column, int64_t row, int64_t n)
 
 /* Count rows start .. stop-1. Columns: the attributes, then the class. The result is -1,
    or the number of a column that holds a code out of range; rows before its block are counted.
-   `tables`: 2 * offset[n_groups] counters, `index`: 2 * NBC_BLOCK, `space`: NBC_BLOCK. */
+   `tables`: 4 * offset[n_groups] counters, `sums`: offset[n_groups], `index`: 2 * NBC_BLOCK, `space`: NBC_BLOCK. */
 NBC_CLONES static int64_t nbc_count_rows(const nbc_column *columns, int64_t n_attributes,
-                                         const nbc_plan *plan, uint32_t *tables, uint16_t *index,
-                                         uint64_t *space, int64_t start, int64_t stop)
+                                         const nbc_plan *plan, uint16_t *tables, uint32_t *sums, int64_t *pending,
+                                         uint16_t *index, uint64_t *space, int64_t start, int64_t stop)
 {
     static const uint16_t nothing[NBC_BLOCK];
     const nbc_column *y_column = columns + n_attributes;
@@ -149,6 +167,7 @@ NBC_CLONES static int64_t nbc_count_rows(const nbc_column *columns, int64_t n_at
             return n_attributes;
         if (ahead)
             nbc_prefetch(y_column, row + n, coming);
+        nbc_make_way(tables, sums, total, pending, n);
         for (int64_t g = 0; g < plan->n_groups; g++) {
             for (int64_t m = plan->first[g]; m < plan->first[g + 1]; m++) {
                 const nbc_column *column = columns + plan->members[m];
@@ -164,7 +183,7 @@ NBC_CLONES static int64_t nbc_count_rows(const nbc_column *columns, int64_t n_at
                 if (ahead)
                     nbc_prefetch(column, row + n, coming);
             }
-            nbc_increment(tables + plan->offset[g], tables + total + plan->offset[g], index, n);
+            nbc_increment(tables + 4 * plan->offset[g], index, n);
         }
     }
     return -1;
@@ -235,14 +254,13 @@ NBC_CLONES static int64_t nbc_count_straight(const nbc_column *columns, int64_t 
 /* Add the joint tables into the counts of each attribute, and clear them. A table is summed over its
    last attribute, which leaves a table over the others, and so on. */
 static void nbc_sum_out(const nbc_column *columns, int64_t n_classes, const nbc_plan *plan,
-                        uint32_t *tables, int64_t *counts, const int64_t *first)
+                        uint16_t *tables, uint32_t *sums, int64_t *counts, const int64_t *first)
 {
     const int64_t total = plan->offset[plan->n_groups];
+    nbc_fold(tables, sums, total);
     for (int64_t g = 0; g < plan->n_groups; g++) {
-        uint32_t *table = tables + plan->offset[g];
+        uint32_t *table = sums + plan->offset[g];
         int64_t entries = plan->offset[g + 1] - plan->offset[g];
-        for (int64_t i = 0; i < entries; i++)
-            table[i] += tables[total + plan->offset[g] + i];
         for (int64_t m = plan->first[g + 1] - 1; m >= plan->first[g]; m--) {
             const int64_t a = plan->members[m], size = columns[a].size;
             const int64_t rest = entries / size, per_class = rest / n_classes;
@@ -259,7 +277,7 @@ static void nbc_sum_out(const nbc_column *columns, int64_t n_classes, const nbc_
             entries = rest;
         }
     }
-    memset(tables, 0, 2 * (size_t)total * sizeof *tables);
+    memset(sums, 0, (size_t)total * sizeof *sums);
 }
 
 /* Row-major input: neighbouring columns of one width whose codes all fit a byte, rows without gaps.
@@ -346,23 +364,21 @@ NBC_INLINE void nbc_index_window(const nbc_window *window, const uint8_t *restri
 }
 
 #define NBC_COUNT_LANES(LANES)                                                              \
-    for (int64_t i = 0; i + 2 <= n; i += 2)                                                 \
-        for (int lane = 0; lane < LANES; lane++) {                                          \
-            even[lane][index[NBC_LANES * i + lane]]++;                                      \
-            odd[lane][index[NBC_LANES * i + NBC_LANES + lane]]++;                           \
-        }                                                                                   \
-    if (n & 1)                                                                              \
+    for (; i + 4 <= n; i += 4)                                                              \
+        for (int row = 0; row < 4; row++)                                                   \
+            for (int lane = 0; lane < LANES; lane++)                                        \
+                table[lane][4 * (size_t)index[NBC_LANES * (i + row) + lane] + (size_t)row]++; \
+    for (; i < n; i++)                                                                      \
         for (int lane = 0; lane < LANES; lane++)                                            \
-            even[lane][index[NBC_LANES * (n - 1) + lane]]++;
+            table[lane][4 * (size_t)index[NBC_LANES * i + lane]]++;
 
-NBC_INLINE void nbc_increment_lanes(const nbc_window *window, uint32_t *tables, int64_t total,
-                                    const uint32_t *restrict index, int64_t n)
+NBC_INLINE void nbc_increment_lanes(const nbc_window *window, uint16_t *tables, const uint32_t *restrict index,
+                                    int64_t n)
 {
-    uint32_t *even[NBC_LANES], *odd[NBC_LANES];
-    for (int lane = 0; lane < NBC_LANES; lane++) {
-        even[lane] = tables + window->offset[lane];
-        odd[lane] = tables + total + window->offset[lane];
-    }
+    uint16_t *table[NBC_LANES];
+    int64_t i = 0;
+    for (int lane = 0; lane < NBC_LANES; lane++)
+        table[lane] = tables + 4 * window->offset[lane];
     switch (window->n_groups) {
     case 1: NBC_COUNT_LANES(1); break;
     case 2: NBC_COUNT_LANES(2); break;
@@ -376,8 +392,8 @@ NBC_INLINE void nbc_increment_lanes(const nbc_window *window, uint32_t *tables, 
    `y`: NBC_ROWS, `index`: NBC_LANES * NBC_ROWS, `space`: NBC_ROWS. */
 NBC_CLONES static int64_t nbc_count_matrix(const nbc_column *columns, int64_t n_attributes,
                                            const nbc_window *windows, int64_t n_windows, int64_t total,
-                                           uint32_t *tables, uint8_t *bytes, uint8_t *most, uint16_t *y,
-                                           uint32_t *index, uint64_t *space, int64_t start, int64_t stop)
+                                           uint16_t *tables, uint32_t *sums, int64_t *pending, uint8_t *bytes,
+                                           uint8_t *most, uint16_t *y, uint32_t *index, uint64_t *space, int64_t start, int64_t stop)
 {
     static const uint16_t nothing[NBC_ROWS];
     const nbc_column *y_column = columns + n_attributes;
@@ -400,9 +416,10 @@ NBC_CLONES static int64_t nbc_count_matrix(const nbc_column *columns, int64_t n_
         if (bad >= 0)
             return bad;
         codes += n * columns[0].stride;
+        nbc_make_way(tables, sums, total, pending, n);
         for (int64_t w = 0; w < n_windows; w++) {
             nbc_index_window(windows + w, bytes, d, y, index, n, codes, columns[0].stride);
-            nbc_increment_lanes(windows + w, tables, total, index, n);
+            nbc_increment_lanes(windows + w, tables, index, n);
         }
     }
     return -1;

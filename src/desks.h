@@ -33,7 +33,7 @@ typedef struct {
 
 static int64_t nbc_desk_rows(const nbc_scores *scores)
 {
-    const int64_t rows = NBC_DESK_SUMS / scores->width;
+    const int64_t rows = scores->costs.lanes ? NBC_DESK_ROWS : NBC_DESK_SUMS / scores->width;
     return rows < 1 ? 1 : rows < NBC_DESK_ROWS ? rows : NBC_DESK_ROWS;
 }
 
@@ -134,8 +134,11 @@ static int64_t nbc_decide(const nbc_served *served, nbc_desk *desk, const nbc_co
 {
     nbc_scores scores = *served->scores;
     const int64_t most = nbc_desk_rows(&scores), stop = row + n;
-    int64_t bad = -1;
+    int64_t bad = -1, n_close = 0;
+    if (n < scores.costs.tile)
+        scores.costs.tile = (n + 7) / 8 * 8;  /* the sums of few rows lie close together */
     scores.columns = columns;
+    scores.n_rows = stop;
     for (; row < stop && bad < 0; row += most) {
         const int64_t some = stop - row < most ? stop - row : most;
         int64_t from = row;
@@ -148,10 +151,14 @@ static int64_t nbc_decide(const nbc_served *served, nbc_desk *desk, const nbc_co
                 desk->columns[a] = (nbc_column){(const char *)placed, sizeof *placed, size, size, sizeof *placed, 0};
             }
             scores.columns = desk->columns;
+            scores.n_rows = some;
             from = 0;
         }
         if (scores.n_classes == 2)
             bad = nbc_predict_two(&scores, &desk->room, desk->labels, tied ? tied + row : NULL, from, some);
+        else if (scores.costs.lanes)
+            bad = nbc_predict_costs(&scores, &desk->room, desk->labels, tied ? tied + row : NULL, from, some,
+                                    &n_close);
         else
             bad = nbc_predict_many(&scores, &desk->room, desk->labels, tied ? tied + row : NULL, from, some);
         for (int64_t i = 0; i < some; i++)

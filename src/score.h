@@ -1,5 +1,6 @@
 /* Which class has the largest X_c = up_c / down_c * prod_i N^i_{t_i,c}: a float64 pass over sums of
-   logarithms, and exact integers for every comparison inside its error bound.
+   logarithms, and exact integers for every comparison inside its error bound. More than two classes are first
+   told apart by whole numbers of 16 bits (costs.h).
 
    Attributes are looked up in groups, with one mixed-radix index a group, as in count.h. */
 #ifndef NBCFAST_SCORE_H
@@ -7,14 +8,15 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include "costs.h"
 #include "count.h"
 #include "shared/wide.h"
 
-#define NBC_SCORE_BLOCK 1024
+#define NBC_SCORE_BLOCK NBC_COST_BLOCK
 
 /* Natural numbers as 64-bit limbs, lowest first, each field of a fixed number of limbs. */
 typedef struct {
-    int64_t n_attributes, n_classes;
+    int64_t n_attributes, n_classes, n_rows;
     const nbc_column *columns;
     nbc_plan plan;             /* `offset` counts combinations of codes */
     /* Sums of logarithms, `width` doubles a combination: one a class, padded with -inf; or for two classes
@@ -32,26 +34,35 @@ typedef struct {
     const uint64_t *down;      /* a class each, down_limbs */
     int64_t down_limbs;
     int64_t most_limbs;        /* room for one side of a comparison */
+    nbc_costs costs;           /* where there are any, `tables` are empty */
 } nbc_scores;
 
 /* Room for one thread. */
 typedef struct {
     uint16_t *index;           /* n_groups * NBC_SCORE_BLOCK */
     uint64_t *dense;           /* NBC_SCORE_BLOCK */
-    double *sums;              /* width * rows of one call */
+    double *sums;              /* width * rows of one call; with costs of one row */
     int64_t *close;            /* NBC_SCORE_BLOCK */
     uint64_t *spare;           /* 3 * most_limbs */
+    nbc_cost_room costs;       /* where there are costs */
+    int64_t *left;             /* n_classes, where there are costs */
 } nbc_room;
 
 /* What a thread needs to score as many as `rows` rows in one call; 0 where memory lacks, then nbc_drop_room too. */
 static int nbc_make_room(const nbc_scores *scores, nbc_room *room, int64_t rows)
 {
+    const int by_costs = scores->costs.lanes > 0;
     room->index = calloc((size_t)((scores->plan.n_groups + 1) * NBC_SCORE_BLOCK), sizeof *room->index);
     room->dense = calloc(NBC_SCORE_BLOCK, sizeof *room->dense);
-    room->sums = calloc((size_t)(scores->width * rows), sizeof *room->sums);
+    room->sums = calloc((size_t)(scores->width * (by_costs ? 1 : rows)), sizeof *room->sums);
     room->close = calloc(NBC_SCORE_BLOCK + 1, sizeof *room->close);
     room->spare = calloc((size_t)(3 * scores->most_limbs), sizeof *room->spare);
-    return room->index && room->dense && room->sums && room->close && room->spare;
+    if (!room->index || !room->dense || !room->sums || !room->close || !room->spare)
+        return 0;
+    if (!by_costs)
+        return 1;
+    room->left = calloc((size_t)scores->n_classes + 1, sizeof *room->left);
+    return nbc_make_cost_room(&scores->costs, &room->costs) && room->left;
 }
 
 static void nbc_drop_room(nbc_room *room)
@@ -61,6 +72,8 @@ static void nbc_drop_room(nbc_room *room)
     free(room->sums);
     free(room->close);
     free(room->spare);
+    free(room->left);
+    nbc_drop_cost_room(&room->costs);
 }
 
 /* product *= factor, both little-endian; returns the new length, without leading zeros (0 for zero). */
@@ -102,13 +115,6 @@ static int64_t nbc_multiply(uint64_t *product, int64_t n, const uint64_t *factor
         n--;
     memcpy(product, space, (size_t)n * sizeof *space);
     return n;
-}
-
-/* A code that was in range when it was looked at: 0 should somebody have changed it since. */
-NBC_INLINE int64_t nbc_known(const nbc_column *column, int64_t row)
-{
-    const int64_t code = nbc_code(column, row);
-    return code < 0 ? 0 : code;
 }
 
 /* -1, 0, 1 as X_c is below, equal to or above X_d in the given row. `space`: 3 * most_limbs. */
@@ -162,11 +168,14 @@ NBC_INLINE int nbc_sign(const nbc_scores *scores, int64_t row, const double *s, 
     return nbc_compare(scores, row, c, d, space);
 }
 
-/* The joint indices of n <= NBC_SCORE_BLOCK rows, group after group; -1, or a column with a bad code. */
+/* The joint indices of n <= NBC_SCORE_BLOCK rows, group after group; -1, or a column with a bad code. The rows
+   behind them are asked for: of many columns at a time the processor does not do so itself. */
 NBC_INLINE int64_t nbc_indices(const nbc_scores *scores, const nbc_room *room, int64_t row, int64_t n)
 {
     static const uint16_t nothing[NBC_SCORE_BLOCK];
     const nbc_plan *plan = &scores->plan;
+    const int64_t left = scores->n_rows - row - n, coming = left < n ? left : n;
+    const int ahead = scores->n_attributes <= NBC_STREAMS;
     uint16_t *index = room->index;
     for (int64_t g = 0; g < plan->n_groups; g++, index += NBC_SCORE_BLOCK)
         for (int64_t m = plan->first[g]; m < plan->first[g + 1]; m++) {
@@ -179,6 +188,8 @@ NBC_INLINE int64_t nbc_indices(const nbc_scores *scores, const nbc_room *room, i
                 most = nbc_next(index, column, codes, (uint16_t)column->size, n);
             if (most >= (uint64_t)column->limit)
                 return plan->members[m];
+            if (ahead)
+                nbc_prefetch(column, row + n, coming);
         }
     for (int64_t k = 0; k < scores->plan.n_straight; k++)
         if (nbc_first_bad(scores->columns + scores->plan.straight[k], row, row + n) >= 0)
@@ -260,64 +271,9 @@ NBC_CLONES static int64_t nbc_predict_two(const nbc_scores *scores, const nbc_ro
 
 /* Vectors of four and eight scores, where the compiler has them: it does not make them of plain loops.
    They are loaded and stored at any address. */
-#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
-#define NBC_VECTORS 1
+#ifdef NBC_VECTORS
 typedef double nbc_four __attribute__((vector_size(32), aligned(8), may_alias));
 typedef double nbc_eight __attribute__((vector_size(64), aligned(8), may_alias));
-typedef int64_t nbc_four_marks __attribute__((vector_size(32), aligned(8)));
-typedef int64_t nbc_eight_marks __attribute__((vector_size(64), aligned(8)));
-
-/* Both halves of a vector exchanged, then both quarters of its halves, and so on: what is combined with
-   this at every step ends up over all lanes. */
-#define NBC_FOUR_2(v) __builtin_shufflevector(v, v, 2, 3, 0, 1)
-#define NBC_FOUR_1(v) __builtin_shufflevector(v, v, 1, 0, 3, 2)
-#define NBC_EIGHT_4(v) __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3)
-#define NBC_EIGHT_2(v) __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5)
-#define NBC_EIGHT_1(v) __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6)
-
-NBC_INLINE nbc_four nbc_max_four(nbc_four a, nbc_four b)
-{
-    const nbc_four_marks higher = (nbc_four_marks)(a > b);
-    return (nbc_four)(((nbc_four_marks)a & higher) | ((nbc_four_marks)b & ~higher));
-}
-
-NBC_INLINE nbc_eight nbc_max_eight(nbc_eight a, nbc_eight b)
-{
-    const nbc_eight_marks higher = (nbc_eight_marks)(a > b);
-    return (nbc_eight)(((nbc_eight_marks)a & higher) | ((nbc_eight_marks)b & ~higher));
-}
-
-NBC_INLINE double nbc_most_four(nbc_four s)
-{
-    s = nbc_max_four(s, NBC_FOUR_2(s));
-    return nbc_max_four(s, NBC_FOUR_1(s))[0];
-}
-
-NBC_INLINE double nbc_most_eight(nbc_eight s)
-{
-    s = nbc_max_eight(s, NBC_EIGHT_4(s));
-    s = nbc_max_eight(s, NBC_EIGHT_2(s));
-    return nbc_max_eight(s, NBC_EIGHT_1(s))[0];
-}
-
-/* A bit for every lane that is marked. */
-NBC_INLINE uint64_t nbc_bits_four(nbc_four_marks near)
-{
-    near &= (nbc_four_marks){1, 2, 4, 8};
-    near |= NBC_FOUR_2(near);
-    near |= NBC_FOUR_1(near);
-    return (uint64_t)near[0];
-}
-
-NBC_INLINE uint64_t nbc_bits_eight(nbc_eight_marks low, nbc_eight_marks high)
-{
-    low = (low & (nbc_eight_marks){1, 2, 4, 8, 16, 32, 64, 128})
-          | (high & (nbc_eight_marks){256, 512, 1024, 2048, 4096, 8192, 16384, 32768});
-    low |= NBC_EIGHT_4(low);
-    low |= NBC_EIGHT_2(low);
-    low |= NBC_EIGHT_1(low);
-    return (uint64_t)low[0];
-}
 #endif
 
 /* Where the sums of row i start in the table of group g. */
@@ -389,26 +345,6 @@ NBC_INLINE int64_t nbc_largest(const double *restrict sums, int64_t width, doubl
                                int64_t *restrict close, int64_t n)
 {
     int64_t n_close = 0;
-#ifdef NBC_VECTORS
-    if (width <= 16 && width != 12) {
-        for (int64_t i = 0; i < n; i++, sums += width) {
-            uint64_t bits;
-            if (width == 4) {
-                const nbc_four s = *(const nbc_four *)sums;
-                bits = nbc_bits_four((nbc_four_marks)(s >= nbc_most_four(s) - 2 * bound));
-            } else {
-                const nbc_eight s = *(const nbc_eight *)sums, t = width == 8 ? s : *(const nbc_eight *)(sums + 8);
-                const double most = nbc_most_eight(nbc_max_eight(s, t)) - 2 * bound;
-                bits = nbc_bits_eight((nbc_eight_marks)(s >= most), (nbc_eight_marks)(t >= most));
-                bits = width == 8 ? bits & 255 : bits;
-            }
-            labels[i] = (uint16_t)(63 - __builtin_clzll(bits));
-            close[n_close] = i;
-            n_close += (bits & (bits - 1)) != 0;
-        }
-        return n_close;
-    }
-#endif
     for (int64_t i = 0; i < n; i++, sums += width) {
         double most = sums[0];
         int64_t n_near = 0, best = 0;
@@ -427,39 +363,116 @@ NBC_INLINE int64_t nbc_largest(const double *restrict sums, int64_t width, doubl
     return n_close;
 }
 
+/* The class of the largest X in a row, of equal ones the highest, and whether there are equal ones. */
+static int64_t nbc_best(const nbc_scores *scores, int64_t row, const double *sums, uint64_t *space, int *tie)
+{
+    int64_t best = 0;
+    *tie = 0;
+    for (int64_t c = 1; c < scores->n_classes; c++) {
+        const int sign = nbc_sign(scores, row, sums, c, best, space);
+        *tie = sign ? *tie && sign < 0 : 1;
+        best = sign >= 0 ? c : best;
+    }
+    return best;
+}
+
 NBC_CLONES static int64_t nbc_predict_many(const nbc_scores *scores, const nbc_room *room, uint16_t *restrict labels,
                                            uint8_t *restrict tied, int64_t row, int64_t n)
 {
     const int64_t width = scores->width;
-    const double *restrict sums = room->sums;
-    const double bound = scores->bound;
     int64_t n_close = 0;
     const int64_t bad = nbc_indices(scores, room, row, n);
     if (bad >= 0)
         return bad;
     nbc_sums(scores, room, row, n);
-    if (width == 4)  /* a branch for each width that has vectors of its own */
-        n_close = nbc_largest(sums, 4, bound, labels, room->close, n);
-    else if (width == 8)
-        n_close = nbc_largest(sums, 8, bound, labels, room->close, n);
-    else if (width == 16)
-        n_close = nbc_largest(sums, 16, bound, labels, room->close, n);
-    else
-        n_close = nbc_largest(sums, width, bound, labels, room->close, n);
+    n_close = nbc_largest(room->sums, width, scores->bound, labels, room->close, n);
     if (tied)
         memset(tied, 0, (size_t)n);
     for (int64_t k = 0; k < n_close; k++) {
         const int64_t i = room->close[k];
-        int64_t best = 0;
-        int tie = 0;
-        for (int64_t c = 1; c < scores->n_classes; c++) {
-            const int sign = nbc_sign(scores, row + i, sums + i * width, c, best, room->spare);
-            tie = sign ? tie && sign < 0 : 1;
-            best = sign >= 0 ? c : best;
-        }
-        labels[i] = (uint16_t)best;
+        int tie;
+        labels[i] = (uint16_t)nbc_best(scores, row + i, room->sums + i * width, room->spare, &tie);
         if (tied)
             tied[i] = (uint8_t)tie;
+    }
+    return -1;
+}
+
+/* The sums of logarithms of row `row`, the i-th of a tile and the k-th of the indices, for the classes that costs
+   leave: those near the lowest sum, or all where its class has an entry that is cut. The others get -inf, as if
+   X were 0. 0 where costs leave one class alone. */
+static int nbc_row_sums(const nbc_scores *scores, const nbc_room *room, int64_t row, int64_t i, int64_t k, int64_t best,
+                        int64_t *restrict left, double *restrict sums)
+{
+    const nbc_costs *costs = &scores->costs;
+    const uint16_t *columns = room->costs.columns + i;
+    const uint16_t lowest = columns[best * costs->tile];
+    const int all = room->costs.low[i] + lowest >= costs->cap && costs->cut[best]
+                    && nbc_is_cut(costs, scores->columns, &scores->plan, room->index, row, k, best);
+    int64_t n_left = 0;
+    for (int64_t c = 0; c < scores->n_classes; c++) {
+        const int is_left = all || (uint16_t)(columns[c * costs->tile] - lowest) <= costs->near;
+        sums[c] = is_left ? scores->base[c] : -INFINITY;
+        left[n_left] = c;
+        n_left += is_left;
+    }
+    if (n_left == 1)
+        return 0;
+    for (int64_t a = 0; a < scores->n_attributes; a++) {
+        const double *from = scores->singles
+                             + (scores->first[a] + nbc_known(scores->columns + a, row)) * scores->width;
+        for (int64_t c = 0; c < n_left; c++)
+            sums[left[c]] += from[left[c]];
+    }
+    return 1;
+}
+
+/* As nbc_predict_many, by costs; *n_close grows by the rows in which they leave several classes. */
+NBC_CLONES static int64_t nbc_predict_costs(const nbc_scores *scores, const nbc_room *room, uint16_t *restrict labels,
+                                            uint8_t *restrict tied, int64_t row, int64_t n, int64_t *n_close)
+{
+    const nbc_costs *costs = &scores->costs;
+    const int64_t bad = nbc_indices(scores, room, row, n);
+    if (bad >= 0)
+        return bad;
+    for (int64_t at = 0; at < n; at += costs->tile) {
+        const int64_t m = n - at < costs->tile ? n - at : costs->tile;
+        int64_t n_open;
+        nbc_cost_columns(costs, scores->columns, &scores->plan, room->index, &room->costs, scores->n_classes,
+                         row + at, at, m);
+        n_open = nbc_cheapest(costs, &room->costs, scores->n_classes, labels + at, m, room->close);
+        if (tied)
+            for (int64_t i = 0; i < m; i++)
+                tied[at + i] = 0;
+        for (int64_t k = 0; k < n_open; k++) {
+            const int64_t i = room->close[k];
+            int tie;
+            if (!nbc_row_sums(scores, room, row + at + i, i, at + i, labels[at + i], room->left, room->sums))
+                continue;
+            labels[at + i] = (uint16_t)nbc_best(scores, row + at + i, room->sums, room->spare, &tie);
+            if (tied)
+                tied[at + i] = (uint8_t)tie;
+            ++*n_close;
+        }
+    }
+    return -1;
+}
+
+/* The sums of costs of n rows, n_classes a row; `column` where a code is bad, or -1. */
+NBC_CLONES static int64_t nbc_row_costs(const nbc_scores *scores, const nbc_room *room, uint32_t *sums,
+                                        int64_t row, int64_t n)
+{
+    const nbc_costs *costs = &scores->costs;
+    const int64_t bad = nbc_indices(scores, room, row, n);
+    if (bad >= 0)
+        return bad;
+    for (int64_t at = 0; at < n; at += costs->tile) {
+        const int64_t m = n - at < costs->tile ? n - at : costs->tile;
+        nbc_cost_columns(costs, scores->columns, &scores->plan, room->index, &room->costs, scores->n_classes,
+                         row + at, at, m);
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t c = 0; c < scores->n_classes; c++)
+                *sums++ = room->costs.low[i] + room->costs.columns[c * costs->tile + i];
     }
     return -1;
 }
@@ -513,5 +526,49 @@ static void nbc_join(const nbc_scores *scores)
             filled *= size;
         }
     }
+}
+/* Fill the tables of costs: a unit is 1/unit of a natural logarithm. `largest`: room for a number a part; -1
+   without memory. */
+static int nbc_make_costs(nbc_scores *scores, double unit, int64_t cap, uint16_t *largest)
+{
+    nbc_costs *costs = &scores->costs;
+    const nbc_plan *plan = &scores->plan;
+    const int64_t n_parts = costs->n_parts;
+    int64_t most = 1, filled = 0;
+    double near, *space;
+    /* The sum of any row fits 32 bits. */
+    costs->cap = (uint16_t)(cap < 0xffffffff / n_parts ? cap : 0xffffffff / n_parts);
+    for (int64_t g = 0; g < plan->n_groups; g++) {
+        const int64_t entries = (plan->offset[g + 1] - plan->offset[g])
+                                / scores->columns[plan->members[plan->first[g + 1] - 1]].size;
+        most = entries > most ? entries : most;
+    }
+    space = malloc((size_t)((most + 1) * scores->width) * sizeof *space);
+    if (space == NULL)
+        return -1;
+    for (int64_t p = 0; p < n_parts; p++) {
+        const int is_group = p < plan->n_groups;
+        const int64_t *members = is_group ? plan->members + plan->first[p] : plan->straight + (p - plan->n_groups);
+        largest[p] = nbc_cost_table(scores->columns, members, is_group ? plan->first[p + 1] - plan->first[p] : 1,
+                                    scores->n_attributes, scores->first, scores->singles, scores->base,
+                                    scores->width, scores->n_classes, unit, costs->cap, space,
+                                    costs->tables + costs->offset[p] * costs->lanes, costs->lanes);
+    }
+    free(space);
+    for (int64_t p = 0; p < n_parts; p++) {
+        if (p == 0 || filled + largest[p] > NBC_MOST_COST) {
+            costs->chunk[costs->n_chunks++] = p;
+            filled = 0;
+        }
+        filled += largest[p];
+    }
+    costs->chunk[costs->n_chunks] = n_parts;
+    for (int64_t e = 0; e < costs->offset[n_parts]; e++)
+        for (int64_t c = 0; c < scores->n_classes; c++)
+            costs->cut[c] |= costs->tables[e * costs->lanes + c] == costs->cap;
+    near = 2 * (double)n_parts * (0.5 + NBC_COST_SLACK) + 4 * scores->bound * unit;
+    /* Sums are cut there: nothing is more than this above another. */
+    costs->near = (uint16_t)(near < NBC_MOST_COST ? near : NBC_MOST_COST);
+    return 0;
 }
 #endif

@@ -30,9 +30,13 @@ def plan(
     n_rows: int,
     *,
     per_entry: int = 1,
+    width: int = 1,
     most_entries: int,
+    most_table: int = TABLE_LIMIT,
     row_cost: float,
     entry_cost: float,
+    near_table: int = TABLE_LIMIT,
+    far_cost: float = 0.0,
     by_four: bool = False,
 ) -> JointTables:
     """The cheapest number of groups, with tables about equally large.
@@ -45,17 +49,36 @@ def plan(
         How many rows will be looked up.
     per_entry
         How many entries each combination of codes takes (one a class).
+    width
+        How many numbers an entry is.
     most_entries
-        What all tables together may hold, if attributes share tables at all: they should stay in the
-        second cache.
+        How many numbers all tables together may hold, if attributes share tables at all: they should stay
+        in the second cache.
+    most_table
+        And each table that attributes share.
     row_cost, entry_cost
-        Nanoseconds to look up a row in one table, and to make and clear an entry.
+        Nanoseconds to look up a row in one table, and to make and clear a number of one.
+    near_table, far_cost
+        What a table may hold to stay in the first cache, and nanoseconds more to look up a row in a
+        larger one.
     by_four
         At most four attributes a group, all of one sixteen: what the row-major kernel can index at once.
 
     Plans are remembered: batches of one length need one plan.
     """
-    return _planned(tuple(sizes), n_rows, per_entry, most_entries, row_cost, entry_cost, by_four)
+    return _planned(
+        tuple(sizes),
+        n_rows,
+        per_entry,
+        width,
+        most_entries,
+        most_table,
+        row_cost,
+        entry_cost,
+        near_table,
+        far_cost,
+        by_four,
+    )
 
 
 @lru_cache(maxsize=64)
@@ -63,9 +86,13 @@ def _planned(
     sizes: tuple[int, ...],
     n_rows: int,
     per_entry: int,
+    width: int,
     most_entries: int,
+    most_table: int,
     row_cost: float,
     entry_cost: float,
+    near_table: int,
+    far_cost: float,
     by_four: bool,
 ) -> JointTables:
     shared = [a for a, size in enumerate(sizes) if 0 < size * per_entry <= INDEX_LIMIT]
@@ -77,10 +104,14 @@ def _planned(
             sorted(members, key=lambda a: -sizes[a]),
             sizes,
             per_entry,
+            width,
             4 if by_four else len(members),
             most_entries // len(windows),
+            min(most_table, INDEX_LIMIT * width),
             row_cost * n_rows,
             entry_cost,
+            near_table,
+            far_cost * n_rows,
         )
     first = np.cumsum([0, *map(len, groups)], dtype=np.int64)
     together = np.array([a for group in groups for a in group], dtype=np.int64)
@@ -92,10 +123,14 @@ def _cheapest(
     members: list[int],
     sizes: Sequence[int],
     per_entry: int,
+    width: int,
     most_members: int,
     most_entries: int,
+    most_table: int,
     group_cost: float,
     entry_cost: float,
+    near_table: int,
+    far_cost: float,
 ) -> list[list[int]]:
     """Try ever more groups until the groups alone cost more than the best so far.
 
@@ -103,7 +138,8 @@ def _cheapest(
     """
     best, least = [[a] for a in members], float("inf")
     bits = sum(math.log2(sizes[a]) for a in members)
-    numbers = np.arange(max(1, int(bits / math.log2(TABLE_LIMIT))), len(members))
+    numbers = np.arange(max(1, int(bits / math.log2(max(2, most_table)))), len(members))
+    per_entry *= width
     if len(members) > MANY:
         # Tables are smallest if all are equally large.
         costs = numbers * (group_cost + entry_cost * per_entry * np.exp2(bits / numbers))
@@ -114,10 +150,14 @@ def _cheapest(
                 continue
             break
         groups, entries = _spread(members, sizes, per_entry, most_members, n_groups)
-        cost = n_groups * group_cost + entry_cost * sum(entries)
-        if cost < least and max(entries) <= TABLE_LIMIT and sum(entries) <= most_entries:
+        n_far = sum(table > near_table for table in entries) if far_cost else 0
+        cost = n_groups * group_cost + n_far * far_cost + entry_cost * sum(entries)
+        if cost < least and max(entries) <= most_table and sum(entries) <= most_entries:
             best, least = groups, cost
-    alone = len(members) * group_cost + entry_cost * per_entry * sum(sizes[a] for a in members)
+    n_far = sum(sizes[a] * per_entry > near_table for a in members) if far_cost else 0
+    alone = (
+        len(members) * group_cost + n_far * far_cost + entry_cost * per_entry * sum(sizes[a] for a in members)
+    )
     return best if least < alone else [[a] for a in members]
 
 
@@ -130,7 +170,7 @@ def _spread(
     heap = [(per_entry, g) for g in range(n_groups)]
     for a in members:
         if not heap:  # all groups are full: no such plan
-            return groups, [INDEX_LIMIT + 1]
+            return groups, [INDEX_LIMIT * per_entry + 1]
         _, g = heap[0]
         groups[g].append(a)
         entries[g] *= sizes[a]

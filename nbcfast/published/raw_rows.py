@@ -153,6 +153,7 @@ class Answering:
         self.views, self.domains, self.by, self.words = views, domains, by, words
         self.names = list(domains)
         self.n_classes = len(views[0].classes)
+        self.labels = views[0].kept.labels(views[0].class_domain)
         self._matching = Matching(self.names, self.place)
         self._scorer: RecordScorer | None = None
         made = None if declarations is None else declared(declarations, words)

@@ -237,8 +237,8 @@ class Release(Exportable, Published):
         >>> release.predict({"age": [51, None, 120]}, unseen="ignore").tolist()
         ['yes', 'no', 'no']
         """
-        labels = None if codes else self.views.kept.labels(self.views.class_domain)
-        return predict(self.answering(domains), table, labels, unseen, threads, progress)
+        answering = self.answering(domains)
+        return predict(answering, table, None if codes else answering.labels, unseen, threads, progress)
 
     def predict_proba(
         self,
@@ -315,8 +315,8 @@ class Release(Exportable, Published):
         >>> [block.tolist() for block in release.predict_batches({"job": [0, 1]})]
         [['yes', 'yes']]
         """
-        labels = None if codes else self.views.label_array()
-        return predict_batches(self.answering(domains), table, labels, unseen, threads)
+        answering = self.answering(domains)
+        return predict_batches(answering, table, None if codes else answering.labels, unseen, threads)
 
     def scorer(
         self,

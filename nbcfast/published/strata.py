@@ -333,8 +333,8 @@ class StratifiedRelease(HasReadOnlyMappings, Exportable, Published):
         Traceback (most recent call last):
         ValueError: column 'sex': value None has no release; there are releases of 'f' and 'm'
         """
-        labels = None if codes else self.first.views.kept.labels(self.first.views.class_domain)
-        return predict(self.answering(domains), table, labels, unseen, threads, progress)
+        answering = self.answering(domains)
+        return predict(answering, table, None if codes else answering.labels, unseen, threads, progress)
 
     def predict_proba(
         self,
@@ -361,8 +361,8 @@ class StratifiedRelease(HasReadOnlyMappings, Exportable, Published):
         threads: int | None = None,
     ) -> Iterator[Array]:
         """The same as `predict` block by block; as of `Release.predict_batches`."""
-        labels = None if codes else self.first.views.label_array()
-        return predict_batches(self.answering(domains), table, labels, unseen, threads)
+        answering = self.answering(domains)
+        return predict_batches(answering, table, None if codes else answering.labels, unseen, threads)
 
     def scorer(
         self,

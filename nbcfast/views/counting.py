@@ -126,11 +126,13 @@ def count(
     named = None if attributes is None else _names(attributes, class_name)
     if weights is not None and weights in (class_name, *(named or ())):
         raise ValueError(f"weights: {weights!r} is the class or an attribute as well")
-    choice(empty, EMPTY, "empty")
-    given = declared_domains(domains)
+    if empty != "error":
+        choice(empty, EMPTY, "empty")
+    given = {} if domains is None else declared_domains(domains)
     try:
         if isinstance(table, Table):
-            expect_own_weights(weights)
+            if weights is not None:
+                expect_own_weights(weights)
             return _count_table(table, class_name, named, classes, given, max_values, threads, progress)
         if isinstance(table, Frame):
             expect_own_weights(weights, "Frame")
@@ -170,7 +172,8 @@ def _count_table(
     if max(sizes, default=0) > max_values:
         for name, size in zip(chosen, sizes, strict=True):
             check_values(name, size, max_values)
-    check_values(class_name, n_classes, MAX_VALUES)
+    if n_classes > MAX_VALUES:
+        check_values(class_name, n_classes, MAX_VALUES)
     class_counts, counts = tally(
         [column.codes for column in columns],
         sizes,
@@ -181,9 +184,11 @@ def _count_table(
         threads=threads,
         progress=progress,
     )
-    class_counts, named_counts, class_domain = in_precedence(
-        class_counts, dict(zip(chosen, counts, strict=True)), class_column.domain, classes, class_name
-    )
+    class_domain, named_counts = class_column.domain, dict(zip(chosen, counts, strict=True))
+    if classes is not None or n_classes == 0:
+        class_counts, named_counts, class_domain = in_precedence(
+            class_counts, named_counts, class_domain, classes, class_name
+        )
     return Viewset.from_parts(
         class_counts,
         named_counts,

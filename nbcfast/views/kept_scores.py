@@ -160,5 +160,7 @@ def made_to_serve(views: Viewset, smoothing: Fraction, unknown: Unknown) -> tupl
         tables = [np.append(table, -1) for table in tables]
     nothing = [np.zeros(0, np.uint8) for _ in tables]
     columns = Columns(nothing, [len(table) for table in tables], 0)
-    scores, n_bytes = score_tables(views, columns, tables, USUAL_ROWS, smoothing, unknown == "ignore")
+    scores, n_bytes = score_tables(
+        views, columns, tables, USUAL_ROWS, smoothing, unknown == "ignore", by_costs=True
+    )
     return Served(scores), n_bytes

@@ -1,4 +1,4 @@
-"""The tables of `_score`: logarithms with their error bound, and the integers behind them."""
+"""The tables of `_score`: logarithms with their error bound, the integers behind them, and costs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import numpy as np
 
 from nbcfast._columns import Columns
 from nbcfast._core.dtypes import Counts, Floats, Longs, Words
-from nbcfast._core.joint import plan
+from nbcfast._core.joint import JointTables, plan
 from nbcfast._core.numbers import ROUND_OFF, Numeral, exact
 from nbcfast._score import Scores
 from nbcfast.table.values import INT64_MAX
+from nbcfast.views.costing import NO_SCALE, scale
 from nbcfast.views.integers import as_counts, as_limbs, logarithms
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 # Nanoseconds: a look-up; a table entry. Entries beyond MOST_ENTRIES doubles would leave the second cache.
 ROW_COST, ENTRY_COST, MOST_ENTRIES = 0.35, 1.0, 60_000
+# The same for costs of sixteen classes, of two bytes each.
+COSTS_ROW_COST, COST_COST, MOST_COSTS = 0.35, 0.7, 240_000
 
 NONE = Fraction(0)  # smoothing
 
@@ -43,11 +46,13 @@ def score_tables(
     n_rows: int,
     smoothing: Fraction,
     leave_out: bool = False,
+    by_costs: bool = False,
 ) -> tuple[Scores, int]:
     """The tables for columns whose code x stands for row tables[a][x] of the counts, or for no row (-1).
 
-    They are cheapest for `n_rows` rows, and right for any. The second is how many bytes they have, but for
-    the joint ones, which have MOST_ENTRIES doubles at most where attributes share any.
+    They are cheapest for `n_rows` rows, and right for any; `by_costs`, of more than two classes, for the best
+    class alone. The second is how many bytes they have, but for the joint ones, which have MOST_ENTRIES
+    doubles or MOST_COSTS costs at most where attributes share any.
     """
     n, n_classes = len(tables), len(views.classes)
     if n_classes == 1:
@@ -66,32 +71,64 @@ def score_tables(
     most = sum(_largest(part) for part in np.split(logs, np.cumsum(sizes[:-1]))) if n else 0.0
     most += _largest(base) + _largest(logarithms(_objects(down)))
     bound = 1.01 * (n + 5) * ROUND_OFF * 2 * most
-    singles, base = _laid_out(logs, base)
+    singles, wide_base = _laid_out(logs, base)
     # All numbers of N and up have equally many limbs.
     limbs, up_limbs = as_limbs(joint), as_limbs(_objects(up))
     room = max(limbs.shape[-1], up_limbs.shape[-1])
-    per_entry = singles.shape[1]
-    groups = plan(
-        sizes,
-        n_rows,
-        per_entry=per_entry,
-        most_entries=MOST_ENTRIES,
-        row_cost=ROW_COST * max(1, per_entry / 4),
-        entry_cost=ENTRY_COST,
-    )
+    by_costs = by_costs and n_classes > 2 and n > 0
+    groups = _plan(sizes, n_rows, n_classes, by_costs)
+    unit, cap = scale(logs, base, sizes, groups) if by_costs else NO_SCALE
     limbs, up_limbs = _widened(limbs, room), _widened(up_limbs, room)
     scores = Scores(
         columns,
         groups.first,
         groups.members,
         np.ascontiguousarray(singles),
-        np.ascontiguousarray(base),
+        np.ascontiguousarray(wide_base),
         bound,
         limbs,
         up_limbs,
         as_limbs(_objects(down)),
+        unit,
+        cap,
     )
-    return scores, singles.nbytes + limbs.nbytes
+    return scores, singles.nbytes + limbs.nbytes + (2 * _lanes(n_classes) * len(singles) if by_costs else 0)
+
+
+def _plan(sizes: list[int], n_rows: int, n_classes: int, by_costs: bool) -> JointTables:
+    """Which attributes share a table: of costs, or of doubles."""
+    if by_costs:
+        lanes = _lanes(n_classes)
+        return plan(
+            sizes,
+            n_rows,
+            width=lanes,
+            most_entries=MOST_COSTS,
+            most_table=MOST_COSTS // 2,
+            row_cost=COSTS_ROW_COST * max(1, lanes / 16),
+            entry_cost=COST_COST,
+        )
+    width = _width(n_classes)
+    return plan(
+        sizes,
+        n_rows,
+        width=width,
+        most_entries=MOST_ENTRIES,
+        row_cost=ROW_COST * max(1, width / 4),
+        entry_cost=ENTRY_COST,
+    )
+
+
+def _lanes(n_classes: int) -> int:
+    """Costs of an entry."""
+    return 4 if n_classes <= 4 else -(-n_classes // 8) * 8
+
+
+def _width(n_classes: int) -> int:
+    """Doubles of an entry."""
+    if n_classes == 2:
+        return 1
+    return next((width for width in (4, 8, 16) if width >= n_classes), -(-n_classes // 8) * 8)
 
 
 def _of_one_class(columns: Columns, n_codes: int) -> Scores:
@@ -141,7 +178,7 @@ def _laid_out(logs: Floats, base: Floats) -> tuple[Floats, Floats]:
     if n_classes == 2:
         with np.errstate(invalid="ignore"):
             return logs[:, :1] - logs[:, 1:], base[:1] - base[1:]
-    width = next((w for w in (4, 8, 16) if w >= n_classes), -(-n_classes // 8) * 8)
+    width = _width(n_classes)
     singles, wide = np.full((len(logs), width), -np.inf), np.full(width, -np.inf)
     singles[:, :n_classes], wide[:n_classes] = logs, base
     return singles, wide

@@ -144,7 +144,7 @@ def decide(
         if not _decided_by_kept(
             views, codes, match, n_rows, alpha, threads, progress, labels, tied, leave_out
         ):
-            scores = _scores(views, codes, match.tables, n_rows, alpha, leave_out)
+            scores = _scores(views, codes, match.tables, n_rows, alpha, leave_out, by_costs=True)
             _run(
                 scores,
                 lambda scorer, start, stop: scorer.predict(start, stop, labels, tied),
@@ -284,7 +284,9 @@ def _scores(
     n_rows: int,
     alpha: Numeral,
     leave_out: bool,
+    by_costs: bool = False,
 ) -> Scores:
     """The tables for just these rows."""
     columns = Columns(codes, [len(table) for table in tables], n_rows)
-    return score_tables(views, columns, tables, n_rows, smoothing_of(alpha), leave_out)[0]
+    smoothing = smoothing_of(alpha)
+    return score_tables(views, columns, tables, n_rows, smoothing, leave_out, by_costs=by_costs)[0]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from nbcfast import _count
+from nbcfast import _columns, _count
 from nbcfast._columns import Columns
 from nbcfast._core.dtypes import Array, Longs
-from nbcfast._core.joint import plan
+from nbcfast._core.joint import JointTables, plan
 from nbcfast._core.threads import n_threads, over_rows
 from nbcfast._core.validation import whole
 from nbcfast.table import Domain, Table
@@ -19,14 +19,19 @@ from nbcfast.table import Domain, Table
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
 
+Caches = tuple[int, int, bool]  # bytes of the first and of the second, and whether the second is fast
+CACHES: Caches = _columns.caches()
+
 MAX_VALUES = 65_536  # of an attribute, and classes: two bytes a code
 
 # So few fields, codes and classes, are counted one by one: joint tables take longer to plan and to make.
 FEW_FIELDS = 20_000
 
-# Nanoseconds: an increment; clearing and summing out a pair of counters. Tables beyond MOST_ENTRIES would
-# leave the second cache, and two threads would take more than a megabyte.
-ROW_COST, ENTRY_COST, MOST_ENTRIES = 0.3, 2.0, 50_000
+# Nanoseconds: an increment; clearing and summing out the counters of an entry; what an increment takes more
+# in a table beyond the first cache, where the second is known to be fast, and elsewhere.
+ROW_COST, ENTRY_COST, FAR_COST, FAR_COST_USUAL = 0.27, 1.5, 0.05, 0.15
+ENTRY_BYTES = 8  # four counters of 16 bits
+MOST_ENTRIES = 40_000  # so that two threads take less than a megabyte, with a sum of 32 bits each
 
 
 def tally(
@@ -39,8 +44,12 @@ def tally(
     weights: Longs | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
+    caches: Caches | None = None,
 ) -> tuple[Longs, list[Longs]]:
-    """Class counts, and a (values, classes) array an attribute."""
+    """Class counts, and a (values, classes) array an attribute.
+
+    `caches`: if not those of this processor. The counts are the same.
+    """
     if n_rows == 0:
         return np.zeros(n_classes, np.int64), [np.zeros((size, n_classes), np.int64) for size in sizes]
     if n_rows * (len(sizes) + 1) <= FEW_FIELDS:
@@ -48,16 +57,16 @@ def tally(
     if not codes:
         return _tally_classes(class_codes, n_classes, n_rows, weights, threads, progress), []
     columns = Columns([*codes, class_codes], [*sizes, n_classes], n_rows)
-    groups = plan(
-        sizes if weights is None else [0] * len(sizes),
-        n_rows,
-        per_entry=n_classes,
-        most_entries=MOST_ENTRIES,
-        row_cost=ROW_COST,
-        entry_cost=ENTRY_COST,
-        by_four=columns.is_matrix(len(sizes)),
-    )
     n_bytes = sum(column.itemsize for column in (*codes, class_codes)) * n_rows
+    most_threads = n_threads(threads, n_bytes)
+    groups = counting_plan(
+        sizes if weights is None else [0] * len(sizes),
+        n_classes,
+        # Each thread clears and sums out tables of its own.
+        -(-n_rows // most_threads),
+        by_four=columns.is_matrix(len(sizes)),
+        caches=caches,
+    )
 
     def add(part: _count.Tally, start: int, stop: int) -> None:
         bad = part.add(start, stop)
@@ -69,7 +78,7 @@ def tally(
             lambda: _count.Tally(columns, groups.first, groups.members, weights),
             add,
             n_rows,
-            threads=n_threads(threads, n_bytes),
+            threads=most_threads,
             progress=progress,
         )
     except _OutOfRangeError as error:
@@ -109,6 +118,30 @@ def _tally_few(
         counts.append(together[start : start + size])
         start += size
     return together[start], counts
+
+
+def counting_plan(
+    sizes: Sequence[int],
+    n_classes: int,
+    n_rows: int,
+    *,
+    by_four: bool = False,
+    caches: Caches | None = None,
+) -> JointTables:
+    """Which attributes are counted in one table, with these caches or those of this processor."""
+    first, second, is_fast = caches or CACHES
+    return plan(
+        sizes,
+        n_rows,
+        per_entry=n_classes,
+        # Half of a cache: the codes, and indices of a block, pass through both.
+        most_entries=min(MOST_ENTRIES, second // (3 * ENTRY_BYTES)),
+        row_cost=ROW_COST,
+        entry_cost=ENTRY_COST,
+        near_table=first // (2 * ENTRY_BYTES),
+        far_cost=FAR_COST if is_fast else FAR_COST_USUAL,
+        by_four=by_four,
+    )
 
 
 def _tally_classes(

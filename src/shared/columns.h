@@ -29,6 +29,13 @@ static int64_t nbc_code(const nbc_column *column, int64_t row)
     return code < (uint64_t)column->limit ? (int64_t)code : -1;
 }
 
+/* A code that was in range when it was looked at: 0 should somebody have changed it since. */
+NBC_INLINE int64_t nbc_known(const nbc_column *column, int64_t row)
+{
+    const int64_t code = nbc_code(column, row);
+    return code < 0 ? 0 : code;
+}
+
 /* A negative code of a signed column reads as a large unsigned one; this is the
    limit under which only codes that are really below `size` pass. */
 static int64_t nbc_limit(int64_t size, int width, int is_signed)

@@ -58,14 +58,51 @@ def test_every_plan_is_valid(sizes, n_rows, per_entry, most_entries, by_four):
 
 def test_the_size_of_the_work_decides():
     def n_groups(n_rows, by_four=False):
-        return len(groups_of(plan(ADULT, n_rows, per_entry=2, most_entries=tallying.MOST_ENTRIES,
-                                  row_cost=tallying.ROW_COST, entry_cost=tallying.ENTRY_COST,
-                                  by_four=by_four)))  # fmt: skip
+        caches = 48 << 10, 1 << 20, False
+        return len(groups_of(tallying.counting_plan(ADULT, 2, n_rows, by_four=by_four, caches=caches)))
 
     assert n_groups(100) > n_groups(10**5) >= n_groups(10**7)
-    assert n_groups(10**7) == 3
+    assert n_groups(10**7) == 4
     assert n_groups(0) == len(ADULT)
-    assert n_groups(10**7, by_four=True) == 3
+    assert n_groups(10**7, by_four=True) == 4
+
+
+@given(
+    SIZES,
+    st.sampled_from([0, 1_000, 10**6]),
+    st.sampled_from([1, 4, 16, 64]),
+    st.sampled_from([100, 20_480, 10**6]),
+    st.sampled_from([0, 64, 3_000]),
+    st.sampled_from([0.0, 0.2]),
+)
+def test_plans_of_wide_entries_keep_their_limits(sizes, n_rows, width, most_table, near_table, far_cost):
+    options = {"most_entries": 50_000, "row_cost": 0.3, "entry_cost": 1.0}
+    result = plan(
+        sizes, n_rows, width=width, most_table=most_table, near_table=near_table, far_cost=far_cost, **options
+    )
+    groups = groups_of(result)
+    # An index counts entries, whatever they hold.
+    shared = [a for a, size in enumerate(sizes) if 0 < size <= INDEX_LIMIT]
+    assert sorted(a for group in groups for a in group) == shared
+    joint = [math.prod(sizes[a] for a in group) for group in groups if len(group) > 1]
+    assert all(entries <= INDEX_LIMIT and entries * width <= most_table for entries in joint)
+    assert sum(joint) * width <= 50_000
+
+    def priced(groups):
+        numbers = [width * math.prod(sizes[a] for a in group) for group in groups]
+        far = far_cost * n_rows * sum(number > near_table for number in numbers)
+        return len(groups) * 0.3 * n_rows + far + sum(numbers)
+
+    assert priced(groups) <= priced([[a] for a in shared])
+
+
+def test_tables_that_stay_near_are_worth_another():
+    def n_groups(near_table, far_cost):
+        return len(groups_of(plan(ADULT, 10**6, per_entry=2, most_entries=50_000, row_cost=0.3,
+                                  entry_cost=1.0, near_table=near_table, far_cost=far_cost)))  # fmt: skip
+
+    assert n_groups(3_000, 0.2) == 4
+    assert n_groups(3_000, 0.0) == n_groups(20_000, 0.2) == 3
 
 
 def test_no_attributes():

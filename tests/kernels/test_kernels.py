@@ -485,6 +485,54 @@ def test_what_a_scorer_refuses(n_classes):
         Scorer(None)
 
 
+@pytest.mark.parametrize(
+    ("n_classes", "change", "message"),
+    [
+        (
+            2,
+            {"unit": 1.0},
+            r"unit must be a number of at least 0, and 0 for two classes or no attributes, got 1\.0",
+        ),
+        (3, {"unit": -1.0}, "unit must be a number of at least 0"),
+        (3, {"unit": float("nan")}, "unit must be a number of at least 0, .* got nan"),
+        (3, {"unit": float("inf")}, "unit must be a number of at least 0, .* got inf"),
+        (3, {"unit": 1.0, "cap": 0}, r"cap must be 1\.\.65535, got 0"),
+        (3, {"unit": 1.0, "cap": 65_536}, r"cap must be 1\.\.65535, got 65536"),
+    ],
+)
+def test_what_scales_of_costs_are_refused(n_classes, change, message):
+    with pytest.raises(ValueError, match=message):
+        Scores(**{**parts(n_classes), **change})
+
+
+def test_costs_of_no_attributes_are_refused():
+    none = {
+        "columns": Columns([], [], 4),
+        "first": longs(0),
+        "members": longs(),
+        "singles": np.zeros((0, 4)),
+        "limbs": np.ones((0, 3, 1), np.uint64),
+    }
+    with pytest.raises(ValueError, match=r"0 for two classes or no attributes, got 2\.0"):
+        Scores(**{**parts(3), **none, "unit": 2.0})
+    assert Scorer(Scores(**{**parts(3), **none})).predict(0, 4, np.zeros(4, np.uint8)) == -1
+
+
+def test_what_a_scorer_by_costs_refuses():
+    scorer = Scorer(Scores(**parts(3), unit=5.0))
+    with pytest.raises(ValueError, match="order must be asked of scores without costs: these have a unit"):
+        scorer.order(0, 4, np.zeros((4, 3), np.uint16))
+    for shape in ((3, 3), (4, 2), (4, 4)):
+        with pytest.raises(ValueError, match=f"rows 0 to 4 of 4, sums of {shape[0]} x {shape[1]}"):
+            scorer.costs(0, 4, np.zeros(shape, np.uint32))
+    for start, stop in ((-1, 2), (2, 1), (0, 5), (-(2**63), TOP)):
+        with pytest.raises(ValueError, match=f"rows {start} to {stop} of 4"):
+            scorer.costs(start, stop, np.zeros((9, 3), np.uint32))
+    with pytest.raises(ValueError, match="costs must be asked of scores with a unit"):
+        Scorer(Scores(**parts(3))).costs(0, 4, np.zeros((4, 3), np.uint32))
+    assert scorer.costs(1, 4, np.zeros((3, 3), np.uint32)) == -1
+
+
 def test_labels_of_many_classes_need_two_bytes():
     scorer = Scorer(Scores(**parts(257)))
     with pytest.raises(ValueError, match="257 classes do not fit bytes"):

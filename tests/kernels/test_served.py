@@ -17,7 +17,7 @@ def longs(*numbers):
     return np.array(numbers, np.int64)
 
 
-def scores_of(columns, sizes, n_classes, seed, grouped=True):
+def scores_of(columns, sizes, n_classes, seed, grouped=True, unit=0.0):
     """Those of counts from 0 to 3, in which ties are frequent."""
     rng = np.random.default_rng(seed)
     limbs = rng.integers(0, 4, (sum(sizes), n_classes, 1)).astype(np.uint64)
@@ -31,12 +31,12 @@ def scores_of(columns, sizes, n_classes, seed, grouped=True):
         base = np.where(np.arange(width) < n_classes, 0.0, -np.inf)
     ones = np.ones((n_classes, 1), np.uint64)
     plan = (longs(0, len(sizes)), np.arange(len(sizes))) if grouped and sizes else (longs(0), longs())
-    return Scores(columns, *plan, np.ascontiguousarray(singles), base, 1e-12, limbs, ones, ones)
+    return Scores(columns, *plan, np.ascontiguousarray(singles), base, 1e-12, limbs, ones, ones, unit)
 
 
-def served_of(sizes, n_classes, seed=1, grouped=True):
+def served_of(sizes, n_classes, seed=1, grouped=True, unit=0.0):
     nothing = Columns([np.zeros(0, np.uint8) for _ in sizes], list(sizes), 0)
-    return Served(scores_of(nothing, sizes, n_classes, seed, grouped))
+    return Served(scores_of(nothing, sizes, n_classes, seed, grouped, unit))
 
 
 def rows_of(rng, sizes, n_rows, dtype=np.uint8):
@@ -50,14 +50,17 @@ def rows_of(rng, sizes, n_rows, dtype=np.uint8):
     st.lists(st.integers(1, 5), max_size=5),
     st.sampled_from([np.uint8, np.int8, np.uint16, np.int32, np.int64, np.uint64]),
     st.booleans(),
+    st.sampled_from([0.0, 0.5, 300.0, 50_000.0]),
 )
-def test_the_classes_are_those_of_a_scorer(seed, n_classes, n_rows, sizes, dtype, grouped):
+def test_the_classes_are_those_of_a_scorer(seed, n_classes, n_rows, sizes, dtype, grouped, unit):
+    if n_classes == 2 or not sizes:
+        unit = 0.0
     rng = np.random.default_rng(seed)
     codes = rows_of(rng, sizes, n_rows, dtype)
     columns = Columns(codes, list(sizes), n_rows)
     expected, tied = np.zeros(n_rows, np.uint16), np.zeros(n_rows, np.uint8)
     Scorer(scores_of(columns, sizes, n_classes, seed, grouped)).predict(0, n_rows, expected, tied)
-    served = served_of(sizes, n_classes, seed, grouped)
+    served = served_of(sizes, n_classes, seed, grouped, unit)
     labels, marks = np.full(n_rows, 999, np.uint16), np.full(n_rows, 9, np.uint8)
     assert served.decide_columns(columns, labels, None, marks) == -1
     assert labels.tolist() == expected.tolist()
@@ -90,7 +93,7 @@ def test_the_classes_are_those_of_a_scorer(seed, n_classes, n_rows, sizes, dtype
         assert served.decide_record(tuple(matrix[row])) == expected[row]
 
     # With another stratum between the rows.
-    strata = ServedStrata([served, served_of(sizes, n_classes, seed + 1, grouped)])
+    strata = ServedStrata([served, served_of(sizes, n_classes, seed + 1, grouped, unit)])
     which = rng.integers(0, 2, n_rows) if seed % 2 else np.sort(rng.integers(0, 2, n_rows))
     assert strata.decide_matrix(np.column_stack([which, matrix.astype(np.int64)]), labels) == -1
     other = np.zeros(n_rows, np.uint16)
@@ -98,9 +101,10 @@ def test_the_classes_are_those_of_a_scorer(seed, n_classes, n_rows, sizes, dtype
     assert labels.tolist() == np.where(which == 0, expected, other).tolist()
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_codes_out_of_range_are_named(n_classes):
-    served = served_of(SIZES, n_classes)
+@pytest.mark.parametrize(("n_classes", "unit"), [(2, 0.0), (3, 0.0), (3, 100.0)])
+@pytest.mark.parametrize("grouped", [True, False])
+def test_codes_out_of_range_are_named(n_classes, unit, grouped):
+    served = served_of(SIZES, n_classes, grouped=grouped, unit=unit)
     strata = ServedStrata([served, served])
     for a, size in enumerate(SIZES):
         for wrong in (size, 200, -1, -(2**63), 2**63 - 1):
@@ -202,8 +206,9 @@ def test_more_calls_at_once_than_there_are_desks():
         assert served.decide_record([0, 0, 0, Asking(served, 40)]) in (0, 1)
 
 
-def test_threads_that_ask_at_once_are_all_answered():
-    served = served_of(SIZES, 3)
+@pytest.mark.parametrize("unit", [0.0, 100.0])
+def test_threads_that_ask_at_once_are_all_answered(unit):
+    served = served_of(SIZES, 3, unit=unit)
     rng = np.random.default_rng(1)
     matrix = np.column_stack(rows_of(rng, SIZES, 5_000))
     expected = np.zeros(5_000, np.uint8)

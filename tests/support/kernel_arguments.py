@@ -180,6 +180,8 @@ def scores_arguments(world):
         limbs,
         np.ones((n_classes, 2), np.uint64),
         np.ones((n_classes, 1), np.uint64),
+        0.0 if n_classes == 2 else world.rng.choice([0.0, 3.0, 1e4, 1e300]),
+        world.rng.choice([1, 100, 65_535]),
     )
 
 
@@ -189,6 +191,14 @@ def scores(world):
 
 def scorer(world):
     return _score.Scorer(world.get(scores))
+
+
+def costing(world):
+    """A scorer of three classes, by costs."""
+    arguments = scores_arguments(world)
+    while arguments[4].shape == (1,):
+        arguments = scores_arguments(world)
+    return _score.Scorer(_score.Scores(*arguments[:-2], 100.0, arguments[-1]))
 
 
 def tables_of_positions(world):

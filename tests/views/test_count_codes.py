@@ -1,10 +1,12 @@
 """`Viewset.from_codes` against the reference: codes of every layout, and numbers beyond 32 and 63 bits."""
 
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 from count_cases import counted, in_a_process
+from few_rows import counted_by_plans
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +14,13 @@ from nbcfast import Viewset
 from nbcfast.reference import views as reference
 
 DTYPES = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
+
+
+@pytest.fixture(scope="module", autouse=True, params=[nullcontext, counted_by_plans])
+def way(request):
+    """All of this holds of few rows and of many."""
+    with request.param():
+        yield
 
 
 # --- codes -----------------------------------------------------------------------------------------------
@@ -122,6 +131,7 @@ def test_nothing_behind_the_codes_is_read():
     import ctypes, mmap
     import numpy as np
     from nbcfast import Viewset
+    from nbcfast.views import tallying
 
     size, page = 1 << 20, mmap.PAGESIZE
     memory = mmap.mmap(-1, size + page)
@@ -133,10 +143,11 @@ def test_nothing_behind_the_codes_is_read():
             for rows in (1, 2, 7, 255, 256, 257, 272, 273, 512, 513):
                 n = rows * d * np.dtype(dtype).itemsize
                 end = np.frombuffer(memory, dtype, rows * d, size - n)
-                views = Viewset.from_codes(end.reshape(rows, d), np.zeros(rows, np.uint8), sizes=[2] * d)
-                assert all(array.tolist() == [[rows], [0]] for array in views.counts.values())
                 columns = list(end.reshape(d, rows))
-                assert Viewset.from_codes(columns, np.zeros(rows, np.uint8), sizes=[2] * d) == views
+                for tallying.FEW_FIELDS in (20_000, -1):
+                    views = Viewset.from_codes(end.reshape(rows, d), np.zeros(rows, np.uint8), sizes=[2] * d)
+                    assert all(array.tolist() == [[rows], [0]] for array in views.counts.values())
+                    assert Viewset.from_codes(columns, np.zeros(rows, np.uint8), sizes=[2] * d) == views
     """
     )
 
