@@ -269,23 +269,27 @@ def test_a_worker_of_dask_is_killed(dask_cluster, rows, expected, tmp_path):
     assert mark.exists()
 
 
-def kill_where_files_get_their_names(mark):
-    """For a worker: the first that has written a file dies before it takes its name."""
-    import signal
+def killing_where_files_get_their_names(mark):
+    """For workers, which have no tests to import it from: the first dies before its file takes its name."""
 
-    from nbcfast.frames import dask_files
+    def prepare():
+        import signal
 
-    class KillingOs:
-        def __getattr__(self, name):
-            return getattr(os, name)
+        from nbcfast.frames import dask_files
 
-        def replace(self, source, target):
-            if not os.path.exists(mark):
-                open(mark, "w").close()
-                os.kill(os.getpid(), signal.SIGKILL)
-            return os.replace(source, target)
+        class KillingOs:
+            def __getattr__(self, name):
+                return getattr(os, name)
 
-    dask_files.os = KillingOs()
+            def replace(self, source, target):
+                if not os.path.exists(mark):
+                    open(mark, "w").close()
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return os.replace(source, target)
+
+        dask_files.os = KillingOs()
+
+    return prepare
 
 
 @pytest.mark.filterwarnings("ignore")  # of distributed, of what it has lost
@@ -294,7 +298,7 @@ def test_a_worker_of_dask_that_is_killed_leaves_no_second_answers(dask_cluster, 
     import pandas as pd
 
     mark = str(tmp_path / "killed")
-    dask_cluster.run(kill_where_files_get_their_names, mark)
+    dask_cluster.run(killing_where_files_get_their_names(mark))
     frame = Frame(dd.from_pandas(pd.DataFrame({"zone": [0, 1, 2] * 400}), npartitions=4))
     told = response.disguise_frame(frame, response.KaryScheme("0.8", {"zone": [0, 1, 2]}), tmp_path / "told")
     assert os.path.exists(mark)
