@@ -259,7 +259,8 @@ def test_a_folder_that_cannot_be_read_stops_no_other(released, run):
 
 def test_what_is_no_table_is_bad_input_and_no_verdict(released, run):
     (released.parent / "text.xls").write_text("x", encoding="utf-8")
-    (released.parent / "bad.csv").write_text("age,diagnosis\n1,2,3\n", encoding="utf-8")
+    header = (released.parent / "patients.csv").read_text(encoding="utf-8").split("\n")[0]
+    (released.parent / "bad.csv").write_text(f"{header}\n1,2,3\n", encoding="utf-8")
     for other in ("text.xls", "nosuch.csv", "bad.csv"):
         code, out, error = run("gate", "out", "--against", other)
         assert (code, out, other in error) == (2, "", True)

@@ -62,6 +62,9 @@ def test_a_bar_on_a_terminal_only_and_on_stderr(run, file, monkeypatch):
 
 @pytest.mark.parametrize("package", ["click", "rich", "pyarrow"])
 def test_a_missing_package_is_named(package, file):
+    if package == "pyarrow":  # which only Parquet needs
+        pq.write_table(nbcfast.read_csv(file).to_arrow(), file.with_suffix(".parquet"))
+        file = file.with_suffix(".parquet")
     program = (
         f"import sys; sys.modules[{package!r}] = None; from nbcfast.cli import main; "
         f"main(['inspect', {str(file)!r}, '--class', 'label'])"
@@ -74,6 +77,9 @@ def test_a_missing_package_is_named(package, file):
 
 
 def test_a_package_that_cannot_be_loaded_is_not_called_missing(refused, file, monkeypatch):
+    pq.write_table(nbcfast.read_csv(file).to_arrow(), file.with_suffix(".parquet"))
+    file = file.with_suffix(".parquet")
+
     def broken():
         raise ImportError("libarrow.so: failed to map segment", name="pyarrow.lib")
 
@@ -210,10 +216,9 @@ IN_LITTLE_MEMORY = [
 @pytest.mark.parametrize(
     ("ending", "arguments"),
     [
-        ("csv", ["inspect", "FILE", "--class", "label"]),
         ("parquet", ["inspect", "FILE", "--class", "label"]),
         ("parquet", ["skyline", "check", "FILE", *BY_SIZE, "--point", "0,0,0,1"]),
-        ("csv", ["skyline", "anonymize", "FILE", *IN_LITTLE_MEMORY]),
+        ("parquet", ["skyline", "anonymize", "FILE", *IN_LITTLE_MEMORY]),
     ],
     ids=lambda part: part if isinstance(part, str) else " ".join(part[:2]),
 )
@@ -230,6 +235,13 @@ def test_a_limit_of_threads_is_named_in_one_line(
     limits = "a limit of processes (ulimit -u) or of memory (ulimit -v) is reached"
     assert done.stderr == f"nbcfast: no thread can be started: {limits}\n"
     assert [path.name for path in tmp_path.iterdir() if "small" not in path.name] == []
+
+
+def test_a_csv_file_is_read_without_a_thread(without_threads, run, file):
+    code, out, _ = run("inspect", file, "--class", "label")
+    done = without_threads("inspect", str(file), "--class", "label")
+    assert (done.returncode, done.stdout, done.stderr) == (code, out, "")
+    assert code == 0
 
 
 def test_what_needs_no_file_of_rows_needs_no_thread(without_threads, run, tmp_path):

@@ -179,6 +179,7 @@ def printed_things(published, folder):
     solution = canonical.solve(box)
     three = nbcfast.count(everybody, JOB)
     yield from (
+        private.scorer(),
         table,
         table.head(),
         table.domain(JOB),
