@@ -31,9 +31,9 @@ class RecordScorer:
 
     `Viewset.scorer`, `Release.scorer` and `StratifiedRelease.scorer` make it. Its answers are those of
     their `predict`: exact, ties and zeros included. Any number of threads may ask at once: nothing is
-    locked, and nobody waits. It holds the tables that it needs, at most three times the memory of the
-    counts and half a megabyte, and of each column remembers where 4,096 raw values belong, and no more.
-    It is not pickled: pickle the release.
+    locked, and nobody waits. It holds the tables that it needs, at most five times the memory of the
+    counts and half a megabyte, tens of kilobytes for each of up to 16 threads that ask at once, and of each
+    column where 4,096 raw values belong, and no more. It is not pickled: pickle the release.
 
     Parameters
     ----------
