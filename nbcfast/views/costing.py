@@ -38,13 +38,13 @@ def scale(logs: Floats, base: Floats, sizes: Sequence[int], groups: JointTables)
     The cap, which stands for N = 0, is the highest cost that any other entry may have.
     """
     n = len(sizes)
-    n_codes = np.array(sizes, np.int64)
-    known = n_codes > 0
+    widths = np.array(sizes, np.int64)
+    known = widths > 0
     shifted = logs + np.where(np.isfinite(base), base, 0.0) / n
     costs = shifted.max(axis=1, keepdims=True, initial=LEAST) - shifted
     highest = np.zeros(n)
     if known.any():
-        starts = (np.cumsum(n_codes) - n_codes)[known]
+        starts = (np.cumsum(widths) - widths)[known]
         finite = np.where(costs < -LEAST / 2, costs, 0.0).max(axis=1)
         highest[known] = np.maximum.reduceat(finite, starts)
     shared = np.zeros(n, np.bool_)

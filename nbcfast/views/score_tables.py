@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import gmpy2
 import numpy as np
 
-from nbcfast._columns import Columns
+from nbcfast._columns import Columns, caches
 from nbcfast._core.dtypes import Counts, Floats, Longs, Words
 from nbcfast._core.joint import JointTables, plan
 from nbcfast._core.numbers import ROUND_OFF, Numeral, exact
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 # Nanoseconds: a look-up; a table entry. Entries beyond MOST_ENTRIES doubles would leave the second cache.
 ROW_COST, ENTRY_COST, MOST_ENTRIES = 0.35, 1.0, 60_000
-# The same for costs of sixteen classes, of two bytes each.
-COSTS_ROW_COST, COST_COST, MOST_COSTS = 0.35, 0.7, 240_000
+# The same for costs of sixteen classes, of two bytes each: tables take half of the second cache at most.
+COSTS_ROW_COST, COST_COST, MOST_COSTS = 0.35, 0.7, min(240_000, caches()[1] // 4)
 
 NONE = Fraction(0)  # smoothing
 

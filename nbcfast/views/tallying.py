@@ -31,7 +31,8 @@ FEW_FIELDS = 20_000
 # in a table beyond the first cache, where the second is known to be fast, and elsewhere.
 ROW_COST, ENTRY_COST, FAR_COST, FAR_COST_USUAL = 0.27, 1.5, 0.05, 0.15
 ENTRY_BYTES = 8  # four counters of 16 bits
-MOST_ENTRIES = 40_000  # so that two threads take less than a megabyte, with a sum of 32 bits each
+MOST_ENTRIES = 40_000  # of all threads, so that they take half a megabyte, with a sum of 32 bits an entry
+LEAST_ENTRIES = 6_000  # of one
 
 
 def tally(
@@ -62,8 +63,8 @@ def tally(
     groups = counting_plan(
         sizes if weights is None else [0] * len(sizes),
         n_classes,
-        # Each thread clears and sums out tables of its own.
-        -(-n_rows // most_threads),
+        n_rows,
+        threads=most_threads,
         by_four=columns.is_matrix(len(sizes)),
         caches=caches,
     )
@@ -125,17 +126,21 @@ def counting_plan(
     n_classes: int,
     n_rows: int,
     *,
+    threads: int = 1,
     by_four: bool = False,
     caches: Caches | None = None,
 ) -> JointTables:
-    """Which attributes are counted in one table, with these caches or those of this processor."""
+    """Which attributes are counted in one table, with these caches or those of this processor.
+
+    Each thread has tables of its own, which it clears and sums out.
+    """
     first, second, is_fast = caches or CACHES
     return plan(
         sizes,
-        n_rows,
+        -(-n_rows // threads),
         per_entry=n_classes,
         # Half of a cache: the codes, and indices of a block, pass through both.
-        most_entries=min(MOST_ENTRIES, second // (3 * ENTRY_BYTES)),
+        most_entries=min(max(MOST_ENTRIES // threads, LEAST_ENTRIES), second // (3 * ENTRY_BYTES)),
         row_cost=ROW_COST,
         entry_cost=ENTRY_COST,
         near_table=first // (2 * ENTRY_BYTES),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from nbcfast import _columns
 from nbcfast._columns import Columns
 from nbcfast._count import Tally
-from nbcfast.views.tallying import CACHES, MOST_ENTRIES, counting_plan, tally
+from nbcfast.views.tallying import CACHES, LEAST_ENTRIES, MOST_ENTRIES, counting_plan, tally
 
 ADULT = [16, 7, 14, 6, 5, 9, 2, 41, 73, 94]
 INTEL, EPYC, SMALL = (48 << 10, 2 << 20, False), (48 << 10, 1 << 20, True), (32 << 10, 256 << 10, False)
@@ -71,6 +71,12 @@ def test_tables_follow_the_caches():
     assert len(tables_of(ADULT, 2, 10**6, (1, 2 << 20, False))) == 3
     assert len(tables_of(ADULT, 2, 10**6, INTEL)) == 4
     assert len(tables_of(ADULT, 10, 10**6, SMALL)) > len(tables_of(ADULT, 10, 10**6, INTEL))
+    # Many threads share the memory that one may take.
+    for threads in (2, 5, 64):
+        plan = counting_plan(ADULT, 2, 10**7, threads=threads, caches=EPYC)
+        members, first = plan.members.tolist(), plan.first.tolist()
+        entries = sum(2 * int(np.prod([ADULT[a] for a in members[i:j]])) for i, j in pairwise(first))
+        assert entries <= max(MOST_ENTRIES // threads, LEAST_ENTRIES)
     # Where all are beyond it, they are joined as before.
     assert len(tables_of([90] * 6, 30, 10**6, (1_000, 2 << 20, False))) == 6
     assert len(tables_of([20] * 6, 30, 10**6, (1_000, 2 << 20, False))) < 6
