@@ -33,7 +33,7 @@ from nbcfast.table.domain import Domain
 from nbcfast.table.encode import Column, number_domain, put_together, settle
 from nbcfast.table.row_weights import split_weights
 from nbcfast.table.table import Table, declared_domains
-from nbcfast.table.values import INT64_MAX, INT64_MIN, Value
+from nbcfast.table.values import INT64_MAX, INT64_MIN, Value, in_order
 
 BLOCK_BYTES = 1 << 20
 PIECE = 1 << 20  # bytes in which lines are counted
@@ -164,7 +164,8 @@ def _domain(column: TextColumn | None, rule: str | None, name: str) -> tuple[Dom
         if numbers is not None:
             return number_domain(numbers, column.null)
     texts = [] if column is None else column.texts()
-    domain = Domain.sorted(texts)
+    head = in_order(text for text in texts if text is not None)
+    domain = Domain("text" if head else None, head, (None,) if None in texts else (), False)
     return domain, np.fromiter(map(domain.index.__getitem__, texts), np.int64, len(texts))
 
 

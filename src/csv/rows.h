@@ -8,7 +8,7 @@
 
 #include "csv/fields.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(NBC_CSV_PORTABLE)
 #include <immintrin.h>
 #define NBC_CSV_LEVELS 4
 #else

@@ -35,10 +35,14 @@ static const uint64_t nbc_csv_high[17] = {
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF, 0xFFFFFFFFFF, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF,
     ~(uint64_t)0};
 
+/* Eight bytes, of which the first is the lowest. */
 NBC_INLINE uint64_t nbc_csv_word(const uint8_t *text)
 {
     uint64_t word;
     memcpy(&word, text, sizeof word);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
     return word;
 }
 

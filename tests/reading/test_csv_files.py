@@ -351,3 +351,45 @@ main(["publish", "patients.csv", "--class", "diagnosis", "--columns", "sex,smoki
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "release" / "certificate.json").exists()
+
+
+# --- memory ----------------------------------------------------------------------------------------------
+
+
+def test_memory_does_not_grow_with_the_rows(tmp_path):
+    """Of a file four times as long no more is held: neither codes of rows, nor texts that are met once."""
+    if not Path("/proc/self/status").exists():
+        pytest.skip("no /proc here")
+    rows = "".join(
+        f"{row % 40},{'north' if row % 3 else 'south'},{'yes' if row % 2 else 'no'}\n"
+        for row in range(70_000)
+    )
+    for name, times in (("short.csv", 20), ("long.csv", 80)):
+        with open(tmp_path / name, "w") as file:
+            file.write("age,region,ill\n")
+            for _ in range(times):
+                file.write(rows)
+    code = """
+import nbcfast
+from nbcfast._reading import csv_files, source
+
+class SmallBatches(csv_files.CsvFile):
+    def __init__(self, path, form):
+        super().__init__(path, form, batch_bytes=1 << 20)
+
+source.CsvFile = SmallBatches
+
+def peak():
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
+
+for name in ("short.csv", "short.csv", "short.csv", "long.csv"):
+    views = nbcfast.count(name, "ill")
+    print(peak(), views.n_rows)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    *_, (short, n_short), (long, n_long) = (map(int, line.split()) for line in done.stdout.splitlines())
+    assert n_long == 4 * n_short == 4 * 1_400_000
+    assert long - short < 3_072  # KiB; 4,200,000 rows more of three codes would be 12 MiB
