@@ -164,7 +164,7 @@ def _domain(column: TextColumn | None, rule: str | None, name: str) -> tuple[Dom
         if numbers is not None:
             return number_domain(numbers, column.null)
     texts = [] if column is None else column.texts()
-    head = in_order(text for text in texts if text is not None)
+    head = in_order([text for text in texts if text is not None])
     domain = Domain("text" if head else None, head, (None,) if None in texts else (), False)
     return domain, np.fromiter(map(domain.index.__getitem__, texts), np.int64, len(texts))
 

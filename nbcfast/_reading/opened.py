@@ -85,6 +85,18 @@ class FileBytes:
 _INFLATING = ("gzip", "bz2")
 
 
+class _Member(Protocol):
+    """What unpacks one compressed member."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+
+
 class _Unpacked:
     """The bytes of a file of one or more compressed members."""
 
@@ -94,7 +106,7 @@ class _Unpacked:
         self._member = self._new()
         self._begun = self._any = False
 
-    def _new(self) -> zlib._Decompress | bz2.BZ2Decompressor:
+    def _new(self) -> _Member:
         return zlib.decompressobj(31) if self._compression == "gzip" else bz2.BZ2Decompressor()
 
     def read(self, n: int, /) -> bytes:
@@ -115,7 +127,7 @@ class _Unpacked:
                         continue
                     self._member, self._begun, self._any = self._new(), True, True
                 out = self._member.decompress(packed, n)
-                self._packed = self._left(packed)
+                self._packed = self._left()
                 if self._member.eof:
                     self._begun, self._packed = False, self._member.unused_data
                 if out:
@@ -123,10 +135,9 @@ class _Unpacked:
         except (zlib.error, EOFError) as error:
             raise OSError(f"it is not {self._compression}, or damaged: {error}") from None
 
-    def _left(self, packed: bytes) -> bytes:
-        if isinstance(self._member, bz2.BZ2Decompressor):
-            return b""  # it keeps what it was given
-        return self._member.unconsumed_tail
+    def _left(self) -> bytes:
+        left: bytes = getattr(self._member, "unconsumed_tail", b"")  # bz2 keeps what it was given
+        return left
 
 
 class _ByArrow:
