@@ -404,7 +404,7 @@ def test_blocks_give_the_file_that_one_gives(run, made, monkeypatch):
             f"{n},{rng.choice([5, '', 31.5, 'x'])},{rng.choice(['cook', 'pope'])}\n" for n in range(4000)
         )
     run("predict", "release", "big.csv", *DECLARED, "--unseen", "null", "--proba", "--out", "whole.csv")
-    monkeypatch.setattr("nbcfast._reading.row_blocks.CSV_BLOCK", 1 << 12)
+    monkeypatch.setattr("nbcfast._reading.row_blocks.BATCH_BYTES", 1 << 10)
     run("predict", "release", "big.csv", *DECLARED, "--unseen", "null", "--proba", "--out", "parts.csv")
     assert Path("whole.csv").read_text(encoding="utf-8") == Path("parts.csv").read_text(encoding="utf-8")
     code, _, errors = run("predict", "release", "big.csv", *DECLARED)

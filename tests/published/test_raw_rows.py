@@ -146,7 +146,7 @@ def field(value):
 
 def test_files_are_read_block_by_block_with_the_same_answers(tmp_path, monkeypatch):
     pytest.importorskip("pyarrow")
-    monkeypatch.setattr("nbcfast._reading.row_blocks.CSV_BLOCK", 1 << 12)
+    monkeypatch.setattr("nbcfast._reading.row_blocks.BATCH_BYTES", 1 << 10)
     rng = random.Random(5)
     names = ["age", "dose", "town", "day"]
     release = made(rng, names, 3)
