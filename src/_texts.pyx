@@ -4,8 +4,6 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 import os
 
-import numpy as np
-
 from shared.in_use cimport give, take
 
 cdef extern from "shared/texts.h" nogil:
