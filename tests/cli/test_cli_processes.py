@@ -210,10 +210,9 @@ IN_LITTLE_MEMORY = [
 @pytest.mark.parametrize(
     ("ending", "arguments"),
     [
-        ("csv", ["inspect", "FILE", "--class", "label"]),
         ("parquet", ["inspect", "FILE", "--class", "label"]),
         ("parquet", ["skyline", "check", "FILE", *BY_SIZE, "--point", "0,0,0,1"]),
-        ("csv", ["skyline", "anonymize", "FILE", *IN_LITTLE_MEMORY]),
+        ("parquet", ["skyline", "anonymize", "FILE", *IN_LITTLE_MEMORY]),
     ],
     ids=lambda part: part if isinstance(part, str) else " ".join(part[:2]),
 )
@@ -221,15 +220,20 @@ def test_a_limit_of_threads_is_named_in_one_line(
     without_threads, file, tmp_path, monkeypatch, ending, arguments
 ):
     monkeypatch.chdir(tmp_path)
-    if ending == "parquet":
-        table = nbcfast.read_csv(file)
-        file = file.with_suffix(".parquet")
-        pq.write_table(pa.table(table.to_arrow()), file)
+    table = nbcfast.read_csv(file)
+    file = file.with_suffix(f".{ending}")
+    pq.write_table(pa.table(table.to_arrow()), file)
     done = without_threads(*[str(file) if part == "FILE" else part for part in arguments])
     assert (done.returncode, done.stdout) == (2, "")
     limits = "a limit of processes (ulimit -u) or of memory (ulimit -v) is reached"
     assert done.stderr == f"nbcfast: no thread can be started: {limits}\n"
     assert [path.name for path in tmp_path.iterdir() if "small" not in path.name] == []
+
+
+def test_csv_is_read_without_another_thread(without_threads, file, run):
+    code, out, _ = run("inspect", file, "--class", "label")
+    done = without_threads("inspect", str(file), "--class", "label")
+    assert (done.returncode, done.stdout, done.stderr) == (code, out, "")
 
 
 def test_what_needs_no_file_of_rows_needs_no_thread(without_threads, run, tmp_path):
