@@ -60,8 +60,15 @@ def test_a_bar_on_a_terminal_only_and_on_stderr(run, file, monkeypatch):
     assert (code, out, err) == (2, "", f"nbcfast: {file.with_name('none.csv')}: No such file or directory\n")
 
 
+def as_parquet(file):
+    """The rows of a CSV file, for which pyarrow is needed."""
+    pq.write_table(pa.table(nbcfast.read_csv(file).to_arrow()), file.with_suffix(".parquet"))
+    return file.with_suffix(".parquet")
+
+
 @pytest.mark.parametrize("package", ["click", "rich", "pyarrow"])
 def test_a_missing_package_is_named(package, file):
+    file = as_parquet(file)
     program = (
         f"import sys; sys.modules[{package!r}] = None; from nbcfast.cli import main; "
         f"main(['inspect', {str(file)!r}, '--class', 'label'])"
@@ -77,6 +84,7 @@ def test_a_package_that_cannot_be_loaded_is_not_called_missing(refused, file, mo
     def broken():
         raise ImportError("libarrow.so: failed to map segment", name="pyarrow.lib")
 
+    file = as_parquet(file)
     monkeypatch.setattr("nbcfast.cli.reading.load_pyarrow", broken)
     assert refused("inspect", file, "--class", "label") == "libarrow.so: failed to map segment"
     monkeypatch.undo()
@@ -208,21 +216,17 @@ IN_LITTLE_MEMORY = [
 
 
 @pytest.mark.parametrize(
-    ("ending", "arguments"),
+    "arguments",
     [
-        ("parquet", ["inspect", "FILE", "--class", "label"]),
-        ("parquet", ["skyline", "check", "FILE", *BY_SIZE, "--point", "0,0,0,1"]),
-        ("parquet", ["skyline", "anonymize", "FILE", *IN_LITTLE_MEMORY]),
+        ["inspect", "FILE", "--class", "label"],
+        ["skyline", "check", "FILE", *BY_SIZE, "--point", "0,0,0,1"],
+        ["skyline", "anonymize", "FILE", *IN_LITTLE_MEMORY],
     ],
-    ids=lambda part: part if isinstance(part, str) else " ".join(part[:2]),
+    ids=lambda words: " ".join(words[:2]),
 )
-def test_a_limit_of_threads_is_named_in_one_line(
-    without_threads, file, tmp_path, monkeypatch, ending, arguments
-):
+def test_a_limit_of_threads_is_named_in_one_line(without_threads, file, tmp_path, monkeypatch, arguments):
     monkeypatch.chdir(tmp_path)
-    table = nbcfast.read_csv(file)
-    file = file.with_suffix(f".{ending}")
-    pq.write_table(pa.table(table.to_arrow()), file)
+    file = as_parquet(file)
     done = without_threads(*[str(file) if part == "FILE" else part for part in arguments])
     assert (done.returncode, done.stdout) == (2, "")
     limits = "a limit of processes (ulimit -u) or of memory (ulimit -v) is reached"
