@@ -389,6 +389,9 @@ class File(Source):
             skip = self._file.index_names if isinstance(self._file, ParquetFile) else None
             wanted = chosen_names(self._file.names, names, skip)
             self.names = tuple(wanted)
+            if isinstance(self._file, ParquetFile):
+                yield from self._file.encoded(wanted, check=check)
+                return
             with closing(self._file.batches(wanted)) as batches:
                 first = next(batches, None)
                 if first is None:

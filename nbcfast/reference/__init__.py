@@ -1,7 +1,7 @@
 """The library in the plainest exact Python: the executable specification, and what the tests compare with.
 
 A module has the name of the room that it is the twin of; `canonical_classes` is `nbcfast.canonical` for more
-than two classes, and `advice` is `nbcfast.canonical.advice`.
+than two classes, `advice` is `nbcfast.canonical.advice`, and `column_chunks` a module of `nbcfast._reading`.
 """
 
 from nbcfast.reference import (
@@ -11,6 +11,7 @@ from nbcfast.reference import (
     canonical,
     canonical_classes,
     closeness,
+    column_chunks,
     dp,
     equivalence,
     mondrian,
@@ -30,6 +31,7 @@ __all__ = [
     "canonical",
     "canonical_classes",
     "closeness",
+    "column_chunks",
     "dp",
     "equivalence",
     "mondrian",

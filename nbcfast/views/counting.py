@@ -289,10 +289,10 @@ def _count_batches(
         merged = BatchCounts(_growing(source, source.names, weights), class_name, max_values)
     declared_domains(given, merged.names)
     chosen = attributes if attributes is not None else [name for name in merged.names if name != class_name]
-    class_domain, class_counts, final, counts = merged.finished(chosen, given)
-    class_counts, counts, labelled = in_precedence(class_counts, counts, class_domain, classes, class_name)
+    class_domain, class_counts, final, by_name = merged.finished(chosen, given)
+    class_counts, by_name, labelled = in_precedence(class_counts, by_name, class_domain, classes, class_name)
     # A source has no weights of its own.
-    return Viewset.from_parts(class_counts, counts, labelled, final, weighted=weights is not None)
+    return Viewset.from_parts(class_counts, by_name, labelled, final, weighted=weights is not None)
 
 
 def _growing(source: Source, names: Iterable[str], weights: str | None) -> GrowingDomains:

@@ -147,7 +147,7 @@ def counted(rows, values, labels):
 @pytest.mark.parametrize("ahead", [0, 1, 7])
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), min_size=1), st.integers(1, 5))
 def test_lists_that_grow_at_their_end(ahead, rows, size):
-    """As those of a file's texts do, which may be ahead of the counts: then they have more than was counted."""
+    """As those of a file's texts do, which may be ahead of what was counted."""
     values, labels = [], []
     found = BatchCounts(GrowingDomains("xy", False), "y", 10)
     for start in range(0, len(rows), size):
