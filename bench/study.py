@@ -7,6 +7,7 @@ response    what randomised answers still teach, on Adult and Breast Cancer
 privacy     every method beside the others, with noise and without: the table of docs/evaluation-privacy.md
 ledger      what monthly releases give away together, on Adult
 engines     what a row costs in Spark, Dask and DuckDB: the tables of docs/engines-costs.md
+costs       time and memory of each method against rows, columns, values and classes: docs/costs.md
 disk        Mondrian of a file larger than memory
 calls       where the microseconds of small calls go
 """
@@ -22,6 +23,7 @@ STUDIES = {
     "privacy": "studies.evaluate_privacy",
     "ledger": "studies.monthly_releases",
     "engines": "studies.engine_costs",
+    "costs": "studies.costs",
     "disk": "studies.disk_partition",
     "calls": "studies.small_calls",
 }

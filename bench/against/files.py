@@ -194,7 +194,20 @@ def parquet_batches(files: Files, rows: int = 1 << 17) -> Iterator[Any]:
 
 @parquet.peer("pyarrow alone")
 def parquet_floor(files: Files) -> Iterator[Form]:
+    """One thread, and all: what takes less CPU time may take longer."""
     yield Form("reads, counts nothing", lambda: sum(1 for _ in parquet_batches(files)), None)
+    yield Form(
+        "reads on all threads, counts nothing",
+        lambda: pa.parquet.read_table(files.parquet, read_dictionary=COLUMNS).num_rows,
+        None,
+    )
+    yield Form(
+        "reads batches on all threads, counts nothing",
+        lambda: sum(
+            1 for _ in pa.parquet.ParquetFile(files.parquet, read_dictionary=COLUMNS).iter_batches(1 << 17)
+        ),
+        None,
+    )
 
 
 @parquet.peer("polars")

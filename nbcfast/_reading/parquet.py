@@ -3,14 +3,18 @@
 import os
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from typing import BinaryIO
 
+from nbcfast._core.dtypes import Codes
 from nbcfast._core.threads import Progress, ahead, usual
 from nbcfast._core.untyped import PyArrow
+from nbcfast._reading.column_chunks import MOST_CELLS, Scratch, coded, may_be_coded
 from nbcfast._reading.hints import UnreadableError, look_at, refuse_folder
 from nbcfast.table import arrow
 from nbcfast.table.encode import ColumnBuilder
 from nbcfast.table.row_weights import split_weights
 from nbcfast.table.table import Table, declared_domains
+from nbcfast.table.values import Value
 
 PARQUET_ROWS = 1 << 17
 
@@ -67,9 +71,9 @@ def read_parquet(
     file.expect_readable(wanted)
     size, done = os.stat(where).st_size, 0
     builders = {name: ColumnBuilder(name) for name in wanted}
-    with closing(file.batches(wanted)) as batches:
-        for batch in arrow.add_batches(builders, batches):
-            done += batch.num_rows
+    with closing(file.arrays(wanted)) as arrays:
+        for n_rows in arrow.add_arrays(builders, arrays):
+            done += n_rows
             if progress is not None:
                 progress(size * done // max(file.n_rows, 1), size)
     finished = {name: builders.pop(name).finish(declared.get(name)) for name in list(builders)}
@@ -120,8 +124,10 @@ class ParquetFile:
         for name in names:
             arrow.ColumnReader(name, self.schema.field(name).type)
 
-    def batches(self, names: Sequence[str]) -> Generator[PyArrow, None, None]:
-        """Record batches of these columns; at least one, so that they have types."""
+    def batches(
+        self, names: Sequence[str], groups: list[int] | None = None
+    ) -> Generator[PyArrow, None, None]:
+        """Record batches of these columns, of some groups of rows; at least one, so that they have types."""
         import pyarrow.parquet as parquet
 
         pa = arrow.load_pyarrow()
@@ -135,14 +141,47 @@ class ParquetFile:
         ):
             empty = True
             several = self.eager and usual() > 1
-            batches = file.iter_batches(batch_size=PARQUET_ROWS, columns=names, use_threads=several)
+            batches = file.iter_batches(
+                batch_size=PARQUET_ROWS, row_groups=groups, columns=names, use_threads=several
+            )
             # Closed before the file: the batch that is being read ahead is still of it.
-            with closing(ahead(batches) if several else batches) as read:
+            with closing(ahead(batches) if several and groups is None else batches) as read:
                 for batch in read:
                     empty = False
                     yield batch
             if empty:
                 yield pa.RecordBatch.from_pylist([], schema=pa.schema(fields))
+
+    def arrays(self, names: Sequence[str]) -> Generator[dict[str, PyArrow], None, None]:
+        """As `batches`, name -> array; texts that are stored as codes come as these, many rows at once."""
+        import pyarrow.parquet as parquet
+
+        several = self.eager and usual() > 1
+        with self._errors(), parquet.ParquetFile(self.path) as file, open(self.path, "rb") as stored:
+            places = {file.schema.column(place).path: place for place in range(len(file.schema))}
+            grouped = _Groups(self, file, stored, {name: places[name] for name in names if name in places})
+            with closing(ahead(grouped.arrays(names)) if several else grouped.arrays(names)) as read:
+                empty = True
+                for arrays in read:
+                    empty = False
+                    yield arrays
+        if empty:
+            with closing(self.batches(names)) as batches:
+                for batch in batches:
+                    yield dict(zip(batch.schema.names, batch.columns, strict=True))
+
+    def encoded(
+        self, names: Sequence[str], *, check: bool = True
+    ) -> Generator[dict[str, tuple[Codes, list[Value]]], None, None]:
+        """Batches of name -> (codes, values), none of them empty."""
+        readers: dict[str, arrow.ColumnReader] = {}
+        with closing(self.arrays(names)) as batches:
+            for arrays in batches:
+                for name, array in arrays.items():
+                    if name not in readers:
+                        readers[name] = arrow.ColumnReader(name, array.type)
+                if len(array):
+                    yield {name: readers[name].encode(array, check=check) for name, array in arrays.items()}
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -154,3 +193,40 @@ class ParquetFile:
             raise UnreadableError(f"{self.path}: {arrow.one_line(error)}", look_at(self.path)) from None
         except (pa.ArrowException, OSError) as error:
             raise OSError(f"{self.path}: {arrow.one_line(error)}") from None
+
+
+class _Groups:
+    """The groups of rows of an open file."""
+
+    def __init__(self, opened: ParquetFile, file: PyArrow, stored: BinaryIO, places: dict[str, int]) -> None:
+        self.opened, self.file, self.stored, self.places = opened, file, stored, places
+        self._scratch = Scratch()
+
+    def arrays(self, names: Sequence[str]) -> Generator[dict[str, PyArrow], None, None]:
+        for group in range(self.file.metadata.num_row_groups):
+            n_rows = self.file.metadata.row_group(group).num_rows
+            few = n_rows * len(names) <= MOST_CELLS  # else batches of them are smaller than the group
+            coding = names if few else ()
+            own = {name: array for name in coding if (array := self._coded(group, name)) is not None}
+            others = [name for name in names if name not in own]
+            if not others:
+                if n_rows:
+                    yield own
+                continue
+            start = 0
+            for batch in self.opened.batches(others, [group]):
+                if batch.num_rows:
+                    stop = start + batch.num_rows
+                    sliced = {name: array.slice(start, stop - start) for name, array in own.items()}
+                    read = dict(zip(batch.schema.names, batch.columns, strict=True))
+                    yield {name: sliced[name] if name in sliced else read[name] for name in names}
+                    start = stop
+
+    def _coded(self, group: int, name: str) -> PyArrow | None:
+        place = self.places.get(name)
+        if place is None:  # nested, or named twice
+            return None
+        chunk, schema = self.file.metadata.row_group(group).column(place), self.file.schema.column(place)
+        if not may_be_coded(chunk, self.opened.schema.field(name).type, schema):
+            return None
+        return coded(self.stored, chunk, schema.max_definition_level == 1, self._scratch)

@@ -29,7 +29,6 @@ from nbcfast.table.arrow import (
     check_codes,
     chosen_names,
     encoded,
-    encoded_batches,
     load_pyarrow,
     load_readers,
     open_batches,
@@ -409,15 +408,12 @@ class File(Source):
         self.names = tuple(wanted)
         empty = True
         if isinstance(file, CsvFile):
-            with closing(file.batches(wanted, MOST_HELD)) as coded:
-                for columns in coded:
-                    empty = False
-                    yield columns
+            coded = file.batches(wanted, MOST_HELD)
         else:
-            with closing(file.batches(wanted)) as batches:
-                first = next(batches, None)
-                if first is not None:
-                    empty = False
-                    yield from encoded_batches(chain([first], batches), wanted, check=check)
+            coded = file.encoded(wanted, check=check)
+        with closing(coded) as columns_of_batches:
+            for columns in columns_of_batches:
+                empty = False
+                yield columns
         if empty:
             raise EmptyFileError(f"{self.path}: no rows", look_at(self.path))

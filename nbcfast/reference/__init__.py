@@ -1,7 +1,8 @@
 """The library in the plainest exact Python: the executable specification, and what the tests compare with.
 
 A module has the name of the room that it is the twin of; `canonical_classes` is `nbcfast.canonical` for more
-than two classes, `advice` is `nbcfast.canonical.advice`, and `csv_text` is the reader of CSV files.
+than two classes, `advice` is `nbcfast.canonical.advice`, `csv_text` is the reader of CSV files, and
+`column_chunks` a module of `nbcfast._reading`.
 """
 
 from nbcfast.reference import (
@@ -11,6 +12,7 @@ from nbcfast.reference import (
     canonical,
     canonical_classes,
     closeness,
+    column_chunks,
     csv_text,
     dp,
     equivalence,
@@ -31,6 +33,7 @@ __all__ = [
     "canonical",
     "canonical_classes",
     "closeness",
+    "column_chunks",
     "csv_text",
     "dp",
     "equivalence",

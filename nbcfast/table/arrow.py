@@ -502,6 +502,23 @@ def add_batches(builders: Mapping[str, ColumnBuilder], batches: Iterable[PyArrow
         yield batch
 
 
+def add_arrays(
+    builders: Mapping[str, ColumnBuilder], arrays: Iterable[Mapping[str, PyArrow]]
+) -> Iterator[int]:
+    """Add name -> array to the builders of their columns; how many rows, once they are added.
+
+    The type of a column may change where both are dictionaries of the same values' type.
+    """
+    readers: dict[str, ColumnReader] = {}
+    for batch in arrays:
+        for name, builder in builders.items():
+            array = batch[name]
+            if name not in readers:
+                readers[name] = ColumnReader(name, array.type)
+            add_batch(builder, readers[name], array)
+        yield len(array)
+
+
 def add_array(builder: ColumnBuilder, data: object) -> None:
     """All rows of a column from one Arrow object: a pyarrow array, a pandas or polars Series."""
     pa = load_pyarrow()

@@ -60,6 +60,33 @@ class World:
         return arrays
 
 
+def column_chunk(world):
+    """Six rows, of which the fifth is null, of the texts a and bb; a page of version 1."""
+    dictionary = bytes([1, 0, 0, 0, 97, 2, 0, 0, 0, 98, 98])
+    codes = bytes([2, 0, 0, 0, 3, 0b101111, 1, 3, 0b10110])
+    head = bytes([0x15, 4, 0x15, 22, 0x15, 22, 0x4C, 0x15, 4, 0x15, 0, 0, 0])
+    page = bytes([0x15, 0, 0x15, 18, 0x15, 18, 0x2C, 0x15, 12, 0x15, 16, 0x15, 6, 0, 0])
+    (chunk,) = world.give(np.frombuffer(head + dictionary + page + codes, np.uint8).copy())
+    return chunk
+
+
+def compressed(world):
+    """By Snappy: abc, and nine bytes from three before."""
+    (stored,) = world.give(np.frombuffer(bytes([12, 8, 97, 98, 99, 21, 3]), np.uint8).copy())
+    return stored
+
+
+def chunk_arguments(world):
+    dtype = world.rng.choice([np.uint8, np.uint16])
+    return (
+        world.get(column_chunk),
+        False,
+        True,
+        2,
+        *world.give(np.empty(16, np.uint8), np.empty(6, dtype), np.empty(6, np.uint8)),
+    )
+
+
 def choices(world):
     return _advise.Choices(*choices_arguments(world))
 

@@ -1,0 +1,162 @@
+"""Parquet files whose texts are stored as codes, beside columns that pyarrow reads."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nbcfast
+from nbcfast import read_parquet
+from nbcfast._reading import column_chunks
+from nbcfast._reading.parquet import ParquetFile
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+@pytest.fixture(name="path")
+def file_path(tmp_path):
+    return tmp_path / "rows.parquet"
+
+
+def by_pyarrow(path):
+    return nbcfast.Table(pq.read_table(path))
+
+
+def whole(path):
+    """The table of the arrays of a file, group by group."""
+    parts = list(ParquetFile(str(path)).arrays(pq.read_schema(path).names))
+    return {name: [value for part in parts for value in part[name].to_pylist()] for name in parts[0]}
+
+
+def only_coded(monkeypatch):
+    """Refuse to read anything by pyarrow."""
+
+    def refused(self, names, groups=None):
+        raise AssertionError(f"{names} were to be read as they are stored")
+
+    monkeypatch.setattr(ParquetFile, "batches", refused)
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("compression", ["snappy", "none"])
+def test_texts_are_read_as_they_are_stored(path, monkeypatch, threads, version, compression):
+    monkeypatch.setenv("NBCFAST_THREADS", threads)
+    rng = np.random.default_rng(1)
+    columns = {
+        "few": [f"v{code}" for code in rng.integers(0, 3, 5000)],
+        "many": [f"v{code}" for code in rng.integers(0, 900, 5000)],
+        "nulls": [f"v{code}" if code < 4 else None for code in rng.integers(0, 6, 5000)],
+        "same": ["ä⊥"] * 5000,
+        "none": pa.array([None] * 5000, pa.string()),
+    }
+    options = {"compression": compression, "data_page_version": version, "row_group_size": 1300}
+    pq.write_table(pa.table(columns), path, **options)
+    assert whole(path) == pq.read_table(path).to_pydict()
+    del columns["none"]  # of which no page has a code, and pyarrow no dictionary
+    pq.write_table(pa.table(columns), path, **options)
+    only_coded(monkeypatch)
+    assert read_parquet(path) == by_pyarrow(path)
+    assert nbcfast.count(path, "few") == nbcfast.count(by_pyarrow(path), "few")
+
+
+DRAWN = {
+    "text": st.sampled_from(["a", "b", "c", "", "ä", None]),
+    "number": st.one_of(st.none(), st.integers(-3, 3)),
+    "class": st.sampled_from(["no", "yes"]),
+}
+
+
+@given(
+    st.lists(st.fixed_dictionaries(DRAWN), min_size=1, max_size=60),
+    st.integers(1, 30),
+    st.sampled_from(["snappy", "none", "zstd"]),
+    st.sampled_from([True, False, ["class"]]),
+    st.booleans(),
+)
+def test_columns_that_are_stored_in_several_ways(tmp_path_factory, rows, group, compression, use, category):
+    """Codes beside numbers and plain texts, and groups with dictionaries of their own."""
+    path = tmp_path_factory.getbasetemp() / "drawn.parquet"
+    columns = {name: pa.array([row[name] for row in rows]) for name in DRAWN}
+    columns["text"] = columns["text"].cast(pa.string())
+    columns["number"] = columns["number"].cast(pa.int64())
+    if category:
+        columns["text"] = columns["text"].dictionary_encode()
+    pq.write_table(pa.table(columns), path, row_group_size=group, compression=compression, use_dictionary=use)
+    plain = {name: [row[name] for row in rows] for name in DRAWN}
+    assert read_parquet(path) == nbcfast.Table(columns)
+    assert whole(path) == plain
+    assert nbcfast.count(path, "class") == nbcfast.count(plain, "class")
+
+
+def test_dictionaries_that_outgrow_a_byte(path, monkeypatch):
+    """Codes of 8 bits in one group and of 16 in the next."""
+    texts = [f"v{place % 5}" for place in range(400)] + [f"v{place}" for place in range(400)]
+    pq.write_table(pa.table({"x": texts, "y": ["n", "p"] * 400}), path, row_group_size=400)
+    only_coded(monkeypatch)
+    arrays = list(ParquetFile(str(path)).arrays(["x"]))
+    assert [array["x"].indices.type for array in arrays] == [pa.uint8(), pa.uint16()]
+    assert nbcfast.count(path, "y") == nbcfast.count({"x": texts, "y": ["n", "p"] * 400}, "y")
+
+
+def test_a_dictionary_that_was_given_up(path):
+    """Beyond its size a writer goes on with texts as they are: pyarrow reads the chunk."""
+    texts = [f"{place:020d}" for place in range(3000)]
+    pq.write_table(pa.table({"x": texts}), path, dictionary_pagesize_limit=1000, write_batch_size=64)
+    assert whole(path) == {"x": texts}
+
+
+def test_what_is_too_large_is_left_to_pyarrow(path, monkeypatch):
+    texts = ["a", "b", "a"] * 20
+    pq.write_table(pa.table({"x": texts}), path)
+    seen = []
+    batches = ParquetFile.batches
+    monkeypatch.setattr(
+        ParquetFile,
+        "batches",
+        lambda self, names, groups=None: seen.append(1) or batches(self, names, groups),
+    )
+    for limit in ("MOST_ROWS", "MOST_BYTES", "MOST_VALUES"):
+        with monkeypatch.context() as patch:
+            patch.setattr(column_chunks, limit, 1)
+            assert whole(path) == {"x": texts}
+    assert len(seen) == 3
+    assert whole(path) == {"x": texts}
+    assert len(seen) == 3
+
+
+def test_texts_that_are_no_utf8(path):
+    """The error is that of pyarrow, which reads the chunk."""
+    bad = pa.array([b"a", b"\xff"], pa.binary())
+    schema = pa.schema([("x", pa.string())])
+    pq.write_table(pa.Table.from_arrays([bad.view(pa.string())], schema=schema), path)
+    with pytest.raises(ValueError, match="UTF8"):
+        read_parquet(path)
+
+
+def test_files_of_others(tmp_path):
+    duckdb, polars = pytest.importorskip("duckdb"), pytest.importorskip("polars")
+    rng = np.random.default_rng(2)
+    columns = {
+        "x": [f"v{code}" for code in rng.integers(0, 40, 20_000)],
+        "y": ["n" if code else "p" for code in rng.integers(0, 3, 20_000)],
+    }
+    frame = polars.DataFrame(columns)
+    for compression in ("snappy", "zstd", "uncompressed"):
+        frame.write_parquet(tmp_path / f"polars-{compression}.parquet", compression=compression)
+        target = tmp_path / f"duckdb-{compression}.parquet"
+        duckdb.sql(f"COPY frame TO '{target}' (FORMAT parquet, COMPRESSION {compression})")
+    expected = nbcfast.count(columns, "y")
+    for path in sorted(tmp_path.glob("*.parquet")):
+        assert nbcfast.count(path, "y") == expected, path
+
+
+def test_a_file_that_is_cut_short(path):
+    """Its end says where things are that are not there."""
+    pq.write_table(pa.table({"x": ["a", "b"] * 5000}), path)
+    data = path.read_bytes()
+    for cut in (8, 60):
+        path.write_bytes(data[:4] + data[4 + cut :])
+        with pytest.raises((ValueError, OSError)):
+            read_parquet(path)
