@@ -222,19 +222,18 @@ cdef int64_t few(const nbc_column *columns, int64_t n_attributes, int64_t n_rows
                     code = bytes[i]
                     if code >= columns[a].limit:
                         return a
-                    into[code * n_classes + classes[i]] += 1
+                    add(into + code * n_classes + classes[i], 1)
             elif weights == NULL:
                 for i in range(n):
                     code = nbc_code(&columns[a], start + i)
                     if code < 0:
                         return a
-                    into[code * n_classes + classes[i]] += 1
+                    add(into + code * n_classes + classes[i], 1)
             else:
                 for i in range(n):
                     code = nbc_code(&columns[a], start + i)
                     if code < 0:
                         return a
-                    # Without sign: weights were looked at by who gave them, or mean nothing.
                     add(into + code * n_classes + classes[i], weights[start + i])
             into += columns[a].size * n_classes
         for i in range(n):
@@ -243,6 +242,7 @@ cdef int64_t few(const nbc_column *columns, int64_t n_attributes, int64_t n_rows
 
 
 cdef inline void add(int64_t *count, int64_t weight) noexcept nogil:
+    """Without sign: who gave weights or counts looked at their sum before, or it means nothing."""
     (<uint64_t *> count)[0] += <uint64_t> weight
 
 

@@ -10,6 +10,7 @@ from unittest import mock
 
 import numpy as np
 import numpy.typing as npt
+from against.predicting import largest_sums
 from shared.clock import Form, Peers, Row, power, race
 
 import nbcfast
@@ -93,20 +94,7 @@ def numba_loop(given: Grid) -> Iterator[Form]:
     stacked = np.concatenate(logs)
     matrix = np.ascontiguousarray(np.stack(given.columns, axis=1))
 
-    @numba.njit
-    def by_sums(matrix, first, logs, base, result):
-        score = np.empty(len(base))
-        for row in range(matrix.shape[0]):
-            score[:] = base
-            for attribute in range(matrix.shape[1]):
-                entry = first[attribute] + matrix[row, attribute]
-                for label in range(len(base)):
-                    score[label] += logs[entry, label]
-            best = 0
-            for label in range(1, len(base)):
-                if score[label] >= score[best]:
-                    best = label
-            result[row] = best
+    by_sums = numba.njit(largest_sums)
 
     def run() -> npt.NDArray[np.uint8]:
         result = np.empty(len(matrix), np.uint8)

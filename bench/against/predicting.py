@@ -81,6 +81,22 @@ def numpy_whole(task: Task) -> Iterator[Form]:
     yield Form("sums of logs", run)
 
 
+def largest_sums(matrix: Any, first: Any, logs: Any, base: Any, result: Any) -> None:
+    """What Numba compiles: the class with the largest sum of logarithms of each row, the last of equals."""
+    score = np.empty(len(base))
+    for row in range(matrix.shape[0]):
+        score[:] = base
+        for attribute in range(matrix.shape[1]):
+            entry = first[attribute] + matrix[row, attribute]
+            for label in range(len(base)):
+                score[label] += logs[entry, label]
+        best = 0
+        for label in range(1, len(base)):
+            if score[label] >= score[best]:
+                best = label
+        result[row] = best
+
+
 @predicting.peer("numba")
 def numba_loop(task: Task) -> Iterator[Form]:
     import numba
@@ -97,20 +113,7 @@ def numba_loop(task: Task) -> Iterator[Form]:
                 score += odds[first[attribute] + matrix[row, attribute]]
             result[row] = score >= 0
 
-    @numba.njit
-    def by_sums(matrix, first, logs, base, result):
-        score = np.empty(len(base))
-        for row in range(matrix.shape[0]):
-            score[:] = base
-            for attribute in range(matrix.shape[1]):
-                entry = first[attribute] + matrix[row, attribute]
-                for label in range(len(base)):
-                    score[label] += logs[entry, label]
-            best = 0
-            for label in range(1, len(base)):
-                if score[label] >= score[best]:
-                    best = label
-            result[row] = best
+    by_sums = numba.njit(largest_sums)
 
     def run(matrix: np.ndarray) -> np.ndarray:
         result = np.empty(len(matrix), np.uint8)

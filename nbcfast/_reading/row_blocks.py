@@ -157,9 +157,9 @@ class Finishing:
         """The column of an array, with the sorted values of this array alone."""
         if reader is None:
             reader = self._readers.setdefault(name, ColumnReader(name, array.type))
-        builder = ColumnBuilder(name)
         if self._null_values and not reader.is_number:
             return self.of_texts(name, *reader.encode(array))
+        builder = ColumnBuilder(name)
         add_batch(builder, reader, array)
         return builder.finish()
 

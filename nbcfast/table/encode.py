@@ -79,6 +79,12 @@ def put_together(parts: list[Codes], table: Longs, n_values: int) -> Codes:
     return out
 
 
+def sorted_domain(values: list[Value]) -> tuple[Domain, Longs]:
+    """The sorted domain of distinct values of one kind, and the position in it of each."""
+    domain = Domain.sorted(values)
+    return domain, np.fromiter(map(domain.index.__getitem__, values), np.int64, len(values))
+
+
 def number_domain(numbers: Array, null: int) -> tuple[Domain, Longs]:
     """The sorted domain of numbers, one a code (that of a null is none), and code -> position in it."""
     present = np.arange(len(numbers))
@@ -150,9 +156,7 @@ class DomainBuilder:
     def finish(self, domain: Domain | None = None) -> tuple[Domain, Longs]:
         """The sorted domain, or `domain` where one is declared; and first-seen code -> position in it."""
         values = as_kind(list(self._index), self._kind, f"column {self.name!r}")
-        occurring = Domain.sorted(values)
-        table = np.fromiter(map(occurring.index.__getitem__, values), np.int64, len(values))
-        return settle(occurring, table, domain, self.name)
+        return settle(*sorted_domain(values), domain, self.name)
 
 
 class NumberBuilder:
@@ -194,15 +198,7 @@ class NumberBuilder:
         """The sorted domain, or `domain` where one is declared; and first-seen code -> position in it."""
         keys, null = self._encoder.found()
         numbers = keys.view(np.float64) if self.kind == "float" else keys
-        present = np.arange(len(keys))
-        if null >= 0:
-            present = np.delete(present, null)
-        order = present[np.argsort(numbers[present])]
-        table = np.full(len(keys), len(order), np.int64)
-        table[order] = np.arange(len(order))
-        tail = (None,) if null >= 0 else ()
-        occurring = Domain(self.kind if len(order) else None, numbers[order], tail, False)
-        return settle(occurring, table, domain, self.name)
+        return settle(*number_domain(numbers, null), domain, self.name)
 
 
 class TextBuilder:
@@ -231,10 +227,7 @@ class TextBuilder:
 
     def finish(self, domain: Domain | None = None) -> tuple[Domain, Longs]:
         """The sorted domain, or `domain` where one is declared; and first-seen code -> position in it."""
-        values = self.found()
-        occurring = Domain.sorted(values)
-        table = np.fromiter(map(occurring.index.__getitem__, values), np.int64, len(values))
-        return settle(occurring, table, domain, self.name)
+        return settle(*sorted_domain(self.found()), domain, self.name)
 
 
 class ColumnBuilder:
