@@ -3,11 +3,12 @@
 import io
 import random
 
-import kernel_arguments
+import file_arguments
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kernel_world import World
 
 from nbcfast import _parquet
 from nbcfast.reference import column_chunks as reference
@@ -156,17 +157,17 @@ def test_snappy(data, seed):
 
 def test_the_chunk_of_the_recipes():
     """It is one, so that the calls of the fuzz test go where they should."""
-    world = kernel_arguments.World(random.Random(1))
+    world = World(random.Random(1))
     for bits in (8, 16):
-        found = native(kernel_arguments.column_chunk(world), False, True, bits)
+        found = native(file_arguments.column_chunk(world), False, True, bits)
         assert found == (b"\1\0\0\0a\2\0\0\0bb", 2, [0, 1, 1, 0, None, 1])
     out = np.empty(12, np.uint8)
-    assert _parquet.snappy(kernel_arguments.compressed(world), out)
+    assert _parquet.snappy(file_arguments.compressed(world), out)
     assert out.tobytes() == b"abcabcabcabc"
 
 
 def test_what_the_kernel_is_asked_for():
-    chunk = kernel_arguments.column_chunk(kernel_arguments.World(random.Random(1)))
+    chunk = file_arguments.column_chunk(World(random.Random(1)))
     space, out, valid = np.empty(16, np.uint8), np.empty(6, np.uint8), np.empty(6, np.uint8)
     for n_values in (0, 65_537):
         with pytest.raises(ValueError, match=rf"n_values must be 1\.\.65536, got {n_values}"):

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import kernel_fuzz
 import numpy as np
-from kernel_arguments import World
 from kernel_recipes import RECIPES
+from kernel_world import World
 
 import nbcfast
 from nbcfast import _coins

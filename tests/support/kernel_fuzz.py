@@ -15,8 +15,9 @@ import sys
 import warnings
 
 import numpy as np
-from kernel_arguments import World, disclosing, ints, longs, scan, scorer, separator, tables, words
+from kernel_arguments import disclosing, scan, scorer, separator, tables
 from kernel_recipes import RECIPES
+from kernel_world import World, ints, longs, words
 
 import nbcfast
 from nbcfast import (

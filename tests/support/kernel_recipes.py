@@ -1,24 +1,26 @@
 """`RECIPES`: for every entry point of every kernel what makes a call of it that is right."""
 
 import numpy as np
-from kernel_arguments import (
+from file_arguments import (
     CSV,
-    Split,
-    base_limbs,
-    choices,
-    choices_arguments,
     chunk_arguments,
-    classes_arguments,
-    coins,
     column_chunk,
-    columns,
     compressed,
-    costing,
     csv_arguments,
     csv_codes,
     csv_scanner,
     csv_text,
     csv_values,
+)
+from kernel_arguments import (
+    Split,
+    base_limbs,
+    choices,
+    choices_arguments,
+    classes_arguments,
+    coins,
+    columns,
+    costing,
     disclosing,
     disclosing_arguments,
     exact,
@@ -28,7 +30,6 @@ from kernel_arguments import (
     grouper,
     histogram_arguments,
     histograms,
-    ints,
     joiner,
     joiner_arguments,
     key_columns,
@@ -39,7 +40,6 @@ from kernel_arguments import (
     lies_arguments,
     list_arguments,
     lists,
-    longs,
     margin_counts,
     matrix_of,
     numbers_of,
@@ -75,9 +75,9 @@ from kernel_arguments import (
     text_encoder,
     texts_arguments,
     translation,
-    words,
     worlds_arguments,
 )
+from kernel_world import ints, longs, words
 
 from nbcfast import (
     _advise,
