@@ -23,7 +23,14 @@ from nbcfast._reading.source import (
     table_from,
 )
 from nbcfast.table.arrays import is_arrow
-from nbcfast.table.arrow import ColumnReader, add_batch, chosen_names, load_readers, open_columns
+from nbcfast.table.arrow import (
+    ColumnReader,
+    add_batch,
+    chosen_names,
+    load_pyarrow,
+    load_readers,
+    open_columns,
+)
 from nbcfast.table.elsewhere import refuse_far
 from nbcfast.table.encode import Column, ColumnBuilder, recode, used_values
 from nbcfast.table.table import Table
@@ -39,6 +46,23 @@ class RowBlock:
 
     columns: Mapping[str, Column]
     n_rows: int
+
+
+@dataclass(frozen=True)
+class TextBatch:
+    """Some rows of a CSV file: for each column codes, and the texts of these rows alone."""
+
+    columns: Mapping[str, tuple[Codes, list[str]]]
+    n_rows: int
+
+    def to_arrow(self) -> PyArrow:
+        """A record batch of dictionaries."""
+        pa = load_pyarrow()
+        arrays = [
+            pa.DictionaryArray.from_arrays(codes.astype(np.int32), pa.array(texts, pa.string()))
+            for codes, texts in self.columns.values()
+        ]
+        return pa.RecordBatch.from_arrays(arrays, names=list(self.columns))
 
 
 class RowFile:
@@ -60,7 +84,7 @@ class RowFile:
         Bytes of the file.
     is_csv : bool
     null_values : frozenset of str
-        Fields of a CSV file that are nulls, which its record batches have as they are.
+        Fields of a CSV file that are nulls, which its batches have as they are.
     """
 
     def __init__(
@@ -97,53 +121,42 @@ class RowFile:
         """The Arrow schema of the columns: texts, of a CSV file."""
         if isinstance(self._file, ParquetFile):
             return self._file.schema
-        pa = load_readers()
+        pa = load_pyarrow()
         return pa.schema([(name, pa.string()) for name in self.names])
 
-    def batches(self, names: Iterable[str] | None = None) -> Iterator[PyArrow]:
-        """Record batches of these columns (all for None): of a CSV file all fields are text."""
+    def batches(self, names: Iterable[str] | None = None) -> Iterator[TextBatch | PyArrow]:
+        """Batches of these columns (all for None): texts of a CSV file, record batches of any other."""
         wanted = chosen_names(self.names, names)
         self._rows = 0
         if isinstance(self._file, CsvFile):
-            yield from self._arrow_batches(self._file, wanted)
+            yield from _text_batches(self._file, wanted)
             return
         with closing(self._file.batches(wanted)) as batches:
             for batch in batches:
                 self._rows += batch.num_rows
                 yield batch
 
-    def _arrow_batches(self, file: CsvFile, wanted: list[str]) -> Iterator[PyArrow]:
-        """Record batches of dictionaries, each with the texts of its rows alone."""
-        pa = load_readers()
-        with closing(file.batches(wanted, MOST_HELD)) as batches:
-            for batch in batches:
-                arrays = [
-                    pa.DictionaryArray.from_arrays(codes.astype(np.int32), pa.array(texts, pa.string()))
-                    for codes, texts in (_of_these(*batch[name]) for name in wanted)
-                ]
-                yield pa.RecordBatch.from_arrays(arrays, names=wanted)
-
     def blocks(self, names: Sequence[str]) -> Iterator[RowBlock]:
         """The columns of all rows, block by block."""
         finishing = Finishing(self.null_values)
         chosen_names(self.names, names)
-        if not isinstance(self._file, CsvFile):
-            for batch in self.batches(names or None):
-                yield finishing.block(batch, names)
-            return
-        wanted = chosen_names(self.names, names or self.names[:1])
-        with closing(self._file.batches(wanted, MOST_HELD)) as batches:
-            for batch in batches:
-                columns = {name: finishing.of_texts(name, *batch[name]) for name in names}
-                yield RowBlock(columns, len(batch[wanted[0]][0]))
+        for batch in self.batches(names or (self.names[:1] if self.is_csv else None)):
+            yield finishing.block(batch, names)
 
 
-def _of_these(codes: Codes, texts: list[Value]) -> tuple[Codes, list[Value]]:
+def _text_batches(file: CsvFile, names: list[str]) -> Iterator[TextBatch]:
+    with closing(file.batches(names, MOST_HELD)) as batches:
+        for batch in batches:
+            columns = {name: _of_these(*batch[name]) for name in names}
+            yield TextBatch(columns, len(columns[names[0]][0]))
+
+
+def _of_these(codes: Codes, texts: list[Value]) -> tuple[Codes, list[str]]:
     """The codes of some rows, and the texts of these alone."""
     used = used_values(codes, len(texts))
     positions = np.flatnonzero(used)
     places = np.cumsum(used, dtype=np.int64) - 1
-    return recode(codes, places, len(positions)), [texts[position] for position in positions.tolist()]
+    return recode(codes, places, len(positions)), [str(texts[position]) for position in positions.tolist()]
 
 
 class Finishing:
@@ -157,21 +170,21 @@ class Finishing:
         """The column of an array, with the sorted values of this array alone."""
         if reader is None:
             reader = self._readers.setdefault(name, ColumnReader(name, array.type))
-        if self._null_values and not reader.is_number:
-            return self.of_texts(name, *reader.encode(array))
         builder = ColumnBuilder(name)
         add_batch(builder, reader, array)
         return builder.finish()
 
-    def of_texts(self, name: str, codes: Codes, texts: list[Value]) -> Column:
+    def of_texts(self, name: str, codes: Codes, texts: list[str]) -> Column:
         """The column of the fields of a CSV file."""
         builder = ColumnBuilder(name)
         nulls = self._null_values
-        builder.add_coded(*_of_these(codes, [None if text in nulls else text for text in texts]))
+        builder.add_coded(codes, [None if text in nulls else text for text in texts])
         return builder.finish()
 
-    def block(self, batch: PyArrow, names: Sequence[str]) -> RowBlock:
-        """The columns of a record batch."""
+    def block(self, batch: TextBatch | PyArrow, names: Sequence[str]) -> RowBlock:
+        """The columns of a batch."""
+        if isinstance(batch, TextBatch):
+            return RowBlock({name: self.of_texts(name, *batch.columns[name]) for name in names}, batch.n_rows)
         columns = {name: self.column(name, batch.column(name)) for name in names}
         return RowBlock(columns, batch.num_rows)
 

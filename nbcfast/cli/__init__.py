@@ -31,7 +31,7 @@ from nbcfast.cli.writings import forget, noted
 
 __all__ = ["main", "printable"]
 
-EXTRA = ("click", "rich", "pyarrow")
+EXTRA = ("click", "rich")
 LETTERS = 30  # around one that cannot be written
 ENDING = ("SIGTERM", "SIGHUP")
 Handler = Callable[[int, FrameType | None], object] | int | None  # of a signal, as Python takes it

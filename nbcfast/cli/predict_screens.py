@@ -14,12 +14,13 @@ from nbcfast._core.untyped import Document
 from nbcfast._wire.messages import printable
 from nbcfast.cli.printing import Parts, listing
 from nbcfast.cli.published_in import AnyRelease
+from nbcfast.published.added_columns import AddedNames, unseen_texts
 from nbcfast.published.formulas import spreadsheet_remarks
 from nbcfast.published.points_table import PointsTable
 from nbcfast.published.raw_rows import Answering, RowAnswers
 from nbcfast.published.release import Release
 from nbcfast.published.right_answers import RightAnswers
-from nbcfast.published.scored_file import AddedNames, Tally, unseen_texts
+from nbcfast.published.scored_file import Tally
 from nbcfast.publishing.words import label
 from nbcfast.reports.summary import Decision, Summary
 from nbcfast.reports.use_summary import of_predicted, predicted_text, release_checked

@@ -25,12 +25,13 @@ from nbcfast.cli.reading import Reading
 from nbcfast.cli.targets import REPLACES, check_targets, keep_outside
 from nbcfast.cli.writings import note
 from nbcfast.domains.missing import if_missing
+from nbcfast.published.added_columns import UNSEEN, AddedColumns, AddedNames
 from nbcfast.published.dataset import streamed_ending
 from nbcfast.published.raw_rows import Answering
 from nbcfast.published.release import Release
 from nbcfast.published.right_answers import RightAnswers
 from nbcfast.published.row_sinks import sink_of
-from nbcfast.published.scored_file import UNSEEN, AddedColumns, AddedNames, score
+from nbcfast.published.scored_file import score
 from nbcfast.publishing.report import Written
 from nbcfast.publishing.words import label
 from nbcfast.reports.summary import Decision
@@ -123,7 +124,7 @@ def predict(
                 answering, rows, added, None, unseen=unseen, n_first=N_FIRST, right=right, progress=report
             )
         else:
-            columns = AddedColumns(answering, added).fields
+            columns = AddedColumns(answering, added)
             delimiter = delimiter_of(out) if reading.delimiter is None else rows.form.delimiter
             with written(out, overwrite=overwrite) as stream:
                 with sink_of(stream, ending, rows, columns, delimiter) as sink:

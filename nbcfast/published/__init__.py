@@ -8,8 +8,8 @@
   not look alike; `limits` that it keeps;
   `noised`: the noise in its counts; `wire` writes it, `document` is its file, `restored` makes it of that
 - used: `placing` puts raw values among those that were published, `raw_rows` answers tables and streams,
-  `scored_file` writes a file with the answers beside its rows, to one of the `row_sinks`, and where the file
-  has the class `right_answers` counts them
+  `scored_file` writes a file with the answers beside its rows (`added_columns`), to one of the `row_sinks`,
+  and where the file has the class `right_answers` counts them
 - one for each value of a column: `strata`; `release_pieces` are what notebooks show
 - made of a release: `dataset`, and `fitted` for scikit-learn; `exported` is what `nbcfast.exports` says
 """

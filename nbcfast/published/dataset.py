@@ -109,8 +109,7 @@ def _sha256(release: Release) -> str:
 
 
 def streamed_ending(name: str, where: str) -> Ending:
-    """The ending of a file that a synthetic table is written to; `where` is its argument."""
-    arrow.load_pyarrow()
+    """The ending of a file whose rows are written block by block; `where` is its argument."""
     ending = ending_of(name)
     if ending is None or not name.lower().endswith(WRITTEN):
         raise ValueError(f"{where} must end in {', '.join(WRITTEN[:-1])} or {WRITTEN[-1]}, got {name!r}")
@@ -127,6 +126,7 @@ def write_blocks(
     seeded: bool,
 ) -> None:
     """Write blocks of a synthetic table with these columns; `certificate` gives the sha256 of its origin."""
+    arrow.load_pyarrow()
     if ending.kind == "parquet":
         _write_parquet(certificate(), blocks, file, seeded=seeded)
         return

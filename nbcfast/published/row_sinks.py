@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Protocol
 
@@ -12,17 +12,21 @@ import numpy as np
 
 from nbcfast._core.untyped import PyArrow
 from nbcfast._reading.endings import Ending
-from nbcfast._reading.row_blocks import RowFile
+from nbcfast._reading.row_blocks import RowFile, TextBatch
+from nbcfast.published.added_columns import AddedColumns, Coded
+from nbcfast.published.raw_rows import RowAnswers
 from nbcfast.table.arrow import load_pyarrow, one_line
 
-Fields = Sequence[tuple[str, PyArrow]]  # names and types
+Stream = IO[bytes] | gzip.GzipFile
 
 # A text that a spreadsheet would run; numbers are none, whatever their sign.
 FORMULA = "^([=@\t\r\n\uff1d\uff0b\uff0d\uff20]|[+-]($|[^0-9.]))"
 
+_runs = re.compile(FORMULA).match
+
 
 class Sink(Protocol):
-    """Takes blocks of a file with what is added to them.
+    """Takes blocks of a file with what they are answered.
 
     Attributes
     ----------
@@ -32,13 +36,13 @@ class Sink(Protocol):
 
     formulas: dict[str, str]
 
-    def write(self, batch: PyArrow, added: Sequence[PyArrow]) -> None:
+    def write(self, batch: TextBatch | PyArrow, answers: RowAnswers) -> None:
         """Some more rows."""
 
 
 @contextmanager
 def sink_of(
-    stream: IO[bytes], ending: Ending, file: RowFile, added: Fields, delimiter: str
+    stream: IO[bytes], ending: Ending, file: RowFile, added: AddedColumns, delimiter: str
 ) -> Iterator[Sink]:
     """What writes the columns of a file, and those that are added, to a stream of the kind of an ending."""
     if ending.kind == "parquet":
@@ -47,66 +51,110 @@ def sink_of(
             yield sink
         finally:
             sink.close()
-    elif ending.compression is None:
-        yield CsvSink(stream, file, added, delimiter)
+        return
+    lines = TextSink if file.is_csv else ArrowLinesSink
+    if ending.compression is None:
+        yield lines(stream, file, added, delimiter)
     else:
         with gzip.GzipFile("", "wb", 6, stream, mtime=0) as packed:
-            yield CsvSink(packed, file, added, delimiter)
+            yield lines(packed, file, added, delimiter)
 
 
 class ParquetSink:
     """Columns with the types of the file, or texts where that is a CSV file, and those that are added."""
 
-    def __init__(self, stream: IO[bytes], file: RowFile, added: Fields) -> None:
+    def __init__(self, stream: IO[bytes], file: RowFile, added: AddedColumns) -> None:
+        self._pa = pa = load_pyarrow()
         from pyarrow import parquet
 
-        pa = load_pyarrow()
         self.formulas: dict[str, str] = {}
+        self._added = added
         schema = file.schema
         self._own = list(schema)
-        self._schema = pa.schema([*schema, *(pa.field(*one) for one in added)], metadata=schema.metadata)
-        self._pa = pa
+        fields = [pa.field(*one) for one in added.fields()]
+        self._schema = pa.schema([*schema, *fields], metadata=schema.metadata)
         self._writer = parquet.ParquetWriter(stream, self._schema)
 
-    def write(self, batch: PyArrow, added: Sequence[PyArrow]) -> None:
+    def write(self, batch: TextBatch | PyArrow, answers: RowAnswers) -> None:
         """Some more rows."""
+        rows = batch.to_arrow() if isinstance(batch, TextBatch) else batch
         own = [
             array if array.type == one.type else array.cast(one.type)
-            for array, one in zip(batch.columns, self._own, strict=True)
+            for array, one in zip(rows.columns, self._own, strict=True)
         ]
-        if batch.num_rows:
-            self._writer.write_batch(self._pa.RecordBatch.from_arrays([*own, *added], schema=self._schema))
+        if rows.num_rows:
+            arrays = [*own, *self._added.arrow(answers)]
+            self._writer.write_batch(self._pa.RecordBatch.from_arrays(arrays, schema=self._schema))
 
     def close(self) -> None:
         """Write what stands at its end."""
         self._writer.close()
 
 
-class CsvSink:
-    """Lines of text: what was read of a CSV file stays as it was, but for quotes that are not needed."""
+class TextSink:
+    """Lines of a CSV file as they were, but for quotes that are not needed, with what is added."""
 
-    def __init__(
-        self, stream: IO[bytes] | gzip.GzipFile, file: RowFile, added: Fields, delimiter: str
-    ) -> None:
+    def __init__(self, stream: Stream, file: RowFile, added: AddedColumns, delimiter: str) -> None:
+        self._stream = stream
+        self._added = added
+        self._delimiter = delimiter
+        self._special = _special(delimiter)
+        self._names = [*file.names, *added.names]
+        self.formulas: dict[str, str] = {}
+        names = [self._quoted(name).encode() for name in self._names]  # an error has that name alone
+        stream.write(delimiter.encode().join(names) + b"\n")
+
+    def write(self, batch: TextBatch, answers: RowAnswers) -> None:
+        """Some more rows."""
+        if not batch.n_rows:
+            return
+        columns = [*batch.columns.values(), *self._added.texts(answers)]
+        fields = [self._fields(name, column) for name, column in zip(self._names, columns, strict=True)]
+        lines = map(self._delimiter.join, zip(*fields, strict=True))
+        self._stream.write(("\n".join(lines) + "\n").encode())
+
+    def _fields(self, name: str, column: Coded) -> list[str]:
+        """The fields of a column, row by row."""
+        codes, texts = column
+        running = [] if name in self.formulas else [place for place, text in enumerate(texts) if _runs(text)]
+        if running:
+            rows = np.flatnonzero(np.isin(codes, running))
+            if len(rows):
+                self.formulas[name] = texts[codes[rows[0]]]
+        fields: list[str] = np.array([*map(self._quoted, texts)], object)[codes].tolist()
+        return fields
+
+    def _quoted(self, text: str) -> str:
+        """A text as it stands in CSV, quoted where it has to be."""
+        return '"' + text.replace('"', '""') + '"' if self._special.search(text) else text
+
+
+def _special(delimiter: str) -> re.Pattern[str]:
+    """What has to be quoted."""
+    return re.compile(f'["\r\n{re.escape(delimiter)}]')
+
+
+class ArrowLinesSink:
+    """Lines of a Parquet file and what is added; a null is an empty field, and an empty text a quoted one."""
+
+    def __init__(self, stream: Stream, file: RowFile, added: AddedColumns, delimiter: str) -> None:
         self._pa = load_pyarrow()
         self._stream = stream
-        self._is_csv = file.is_csv
+        self._added = added
         self._delimiter = delimiter
-        self._names = [*file.names, *(name for name, _ in added)]
+        self._names = [*file.names, *added.names]
         self.formulas: dict[str, str] = {}
         header = self._quoted(self._pa.array(self._names)).to_pylist()
         stream.write((delimiter.join(header) + "\n").encode())
 
-    def write(self, batch: PyArrow, added: Sequence[PyArrow]) -> None:
+    def write(self, batch: PyArrow, answers: RowAnswers) -> None:
         """Some more rows."""
         from pyarrow import compute
 
         if not batch.num_rows:
             return
-        columns = [
-            self._fields(name, array)
-            for name, array in zip(self._names, [*batch.columns, *added], strict=True)
-        ]
+        arrays = [*batch.columns, *self._added.arrow(answers)]
+        columns = [self._fields(name, array) for name, array in zip(self._names, arrays, strict=True)]
         pa, large = self._pa, self._pa.large_string()
         columns[-1] = compute.binary_join_element_wise(
             columns[-1], pa.scalar("\n", large), pa.scalar("", large)
@@ -142,9 +190,10 @@ class CsvSink:
             runs = compute.match_substring_regex(texts, FORMULA)
             if compute.any(runs).as_py():
                 self.formulas[name] = texts.filter(runs)[0].as_py()
-        special = compute.match_substring_regex(texts, f'["\r\n{re.escape(self._delimiter)}]')
-        if not self._is_csv:  # where a null is no empty text
-            special = compute.or_(special, compute.equal(compute.binary_length(texts), 0))
+        special = compute.or_(
+            compute.match_substring_regex(texts, _special(self._delimiter).pattern),
+            compute.equal(compute.binary_length(texts), 0),  # a null is no empty text
+        )
         if compute.any(special).as_py():
             inside = compute.replace_substring(texts, '"', '""')
             mark = pa.scalar('"', pa.large_string())

@@ -2,50 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nbcfast._core.dtypes import Array, Bools, Floats, Longs
-from nbcfast._core.untyped import PyArrow
+from nbcfast._core.dtypes import Bools, Longs
 from nbcfast._reading.row_blocks import Finishing, RowFile
+from nbcfast.published.added_columns import AddedNames
 from nbcfast.published.raw_rows import Answering, RowAnswers, Strays
 from nbcfast.published.right_answers import RightAnswers
 from nbcfast.published.row_sinks import Sink
-from nbcfast.table.arrow import load_pyarrow
-from nbcfast.table.values import Interval
 
 if TYPE_CHECKING:
     from nbcfast._core.threads import Progress
-
-UNSEEN = "unseen"  # the column that says why a row has no class, or what its class was decided without
-BETWEEN = "; "  # the attributes named there
-
-
-@dataclass(frozen=True, kw_only=True)
-class AddedNames:
-    """The columns that come after those of the file.
-
-    Parameters
-    ----------
-    name : str
-        Of the label.
-    probabilities : sequence of str
-        Of the posterior of each class, in the order of the classes; none where these are not wanted.
-    says_unseen : bool
-        Whether the last column names the attributes whose value is unknown.
-    """
-
-    name: str
-    probabilities: Sequence[str] = ()
-    says_unseen: bool = False
-
-    @property
-    def names(self) -> list[str]:
-        """All of them, in their order."""
-        return [self.name, *self.probabilities, *([UNSEEN] if self.says_unseen else [])]
 
 
 @dataclass
@@ -135,7 +105,6 @@ def score(
     """
     tally = Tally(np.zeros(answering.n_classes, np.int64), right=right)
     finishing = Finishing(file.null_values)
-    columns = AddedColumns(answering, added)
     for batch in file.batches():
         block = finishing.block(batch, [*answering.names, *([] if right is None else [right.name])])
         kept = tally.rows < n_first
@@ -147,56 +116,8 @@ def score(
         if kept:
             tally.first.append(answers)
         if sink is not None and not answering.refused(tally.strays, unseen):
-            sink.write(batch, columns.of(answers))
+            sink.write(batch, answers)
         if progress is not None:
             progress(file.done, file.size)
     answering.refuse(tally.strays, unseen)
     return tally
-
-
-class AddedColumns:
-    """Makes Arrow arrays of answers."""
-
-    def __init__(self, answering: Answering, added: AddedNames) -> None:
-        self._pa = load_pyarrow()
-        self._added = added
-        self._names = answering.names
-        labels = [str(one) if isinstance(one, Interval) else one for one in answering.views[0].classes]
-        self._labels = self._pa.array(labels)
-
-    @property
-    def fields(self) -> list[tuple[str, PyArrow]]:
-        """The names and types of the columns."""
-        pa = self._pa
-        types = [self._labels.type, *[pa.float64() for _ in self._added.probabilities]]
-        types += [pa.string()] if self._added.says_unseen else []
-        return list(zip(self._added.names, types, strict=True))
-
-    def of(self, answers: RowAnswers) -> list[PyArrow]:
-        """The arrays of some rows."""
-        pa = self._pa
-        unknown = answers.unknown
-        arrays = [self._labels.take(pa.array(answers.codes, mask=unknown))]
-        if self._added.probabilities and answers.probabilities is not None:
-            arrays += [_floats(pa, column, unknown) for column in answers.probabilities.T]
-        if self._added.says_unseen:
-            arrays.append(pa.array(unseen_texts(answers, self._names), pa.string()))
-        return arrays
-
-
-def _floats(pa: PyArrow, column: Floats, unknown: Bools | None) -> PyArrow:
-    return pa.array(np.ascontiguousarray(column), mask=unknown)
-
-
-def unseen_texts(answers: RowAnswers, names: Sequence[str]) -> Array:
-    """For each row the names of the attributes whose value is unknown; empty where there are none."""
-    texts = np.full(len(answers.codes), "", object)
-    astray = answers.astray
-    if astray is not None:
-        rows = np.flatnonzero(astray)
-        own = [name for name in names if name in answers.strays]
-        which = np.stack([answers.strays[name][rows] for name in own], axis=1)
-        kinds, of_row = np.unique(which, axis=0, return_inverse=True)
-        said = [BETWEEN.join(name for name, is_so in zip(own, one, strict=True) if is_so) for one in kinds]
-        texts[rows] = np.array(said, object)[of_row.ravel()]
-    return texts

@@ -43,7 +43,9 @@ def load_pyarrow() -> PyArrow:
         import pyarrow
         import pyarrow.compute
     except ModuleNotFoundError:
-        message = "reading Arrow data needs pyarrow: pip install pyarrow"
+        message = (
+            "this needs pyarrow, which is missing (CSV is read and predicted without it): pip install pyarrow"
+        )
         raise ModuleNotFoundError(message, name="pyarrow") from None
     except ImportError as error:  # it is there, and its libraries cannot be loaded: a limit of memory, say
         raise ImportError(f"pyarrow cannot be loaded: {one_line(error)}", name="pyarrow") from None

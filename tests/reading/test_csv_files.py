@@ -343,14 +343,39 @@ except ValueError as error:
     assert "line 2: expected 2 fields" in str(error)
 else:
     raise SystemExit("no ValueError")
-main(["publish", "patients.csv", "--class", "diagnosis", "--columns", "sex,smoking", "--amplification", "4",
-      "--accept-answers", "--out", "release"])
+for arguments in (
+    ["publish", "patients.csv", "--class", "diagnosis", "--columns", "sex,smoking", "--amplification", "4",
+     "--accept-answers", "--out", "release"],
+    ["predict", "release", "patients.csv.gz"],
+    ["predict", "release", "patients.csv", "--name", "predicted", "--proba", "--out", "predicted.csv"],
+    ["predict", "release", "patients.csv.gz", "--name", "predicted", "--proba", "--out", "predicted.csv.gz"],
+    ["predict", "release", "patients.csv", "--name", "predicted", "--out", "predicted.parquet"],
+):
+    try:
+        main(arguments)
+    except SystemExit as left:
+        assert left.code == (2 if "predicted.parquet" in arguments else 0), (arguments, left.code)
 """
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "release" / "certificate.json").exists()
+    assert done.stderr == (
+        "nbcfast: this needs pyarrow, which is missing (CSV is read and predicted without it): "
+        "pip install pyarrow\n"
+    )
+    written = (tmp_path / "predicted.csv").read_bytes()
+    assert gzip.decompress((tmp_path / "predicted.csv.gz").read_bytes()) == written
+    header, *lines = written.decode().splitlines()
+    assert header == f"{data.decode().splitlines()[0]},predicted,p_diabetes,p_healthy"
+    release = nbcfast.load(tmp_path / "release")
+    given = tmp_path / "patients.csv"
+    posteriors = release.predict_proba(given).tolist()
+    for line, row, label, both in zip(
+        lines, data.decode().splitlines()[1:], release.predict(given).tolist(), posteriors, strict=True
+    ):
+        assert line == f"{row},{label},{both[0]},{both[1]}"
 
 
 # --- memory ----------------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ def test_a_csv_file_stays_as_it_is(tmp_path, monkeypatch):
     path.write_text("age;job\n01;NA\n;x\n", encoding="utf-8")
     file = RowFile(path, form=CsvForm(";", ("NA", "")))
     (batch,) = file.batches()
-    assert batch.to_pydict() == {"age": ["01", ""], "job": ["NA", "x"]}
+    assert batch.to_arrow().to_pydict() == {"age": ["01", ""], "job": ["NA", "x"]}
     assert (file.done, file.size) == (path.stat().st_size, path.stat().st_size)
     assert file.schema.names == file.names == ["age", "job"]
     monkeypatch.setattr("nbcfast._reading.row_blocks.MOST_HELD", 2)
@@ -56,8 +56,8 @@ def test_a_csv_file_stays_as_it_is(tmp_path, monkeypatch):
     path.write_text("age,job\n" + "".join(f"1,{job}\n" for job in jobs), encoding="utf-8")
     batches = list(RowFile(path).batches())
     assert len(batches) > 2
-    assert [job for batch in batches for job in batch.to_pydict()["job"]] == jobs
-    assert all(len(batch["job"].dictionary) == batch.num_rows for batch in batches)  # its own texts alone
+    assert [job for batch in batches for job in batch.to_arrow().to_pydict()["job"]] == jobs
+    assert all(len(batch.columns["job"][1]) == batch.n_rows for batch in batches)  # its own texts alone
     blocks = RowFile(path).blocks(["job"])
     assert [job for block in values(blocks) for job in block] == jobs
 
