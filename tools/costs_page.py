@@ -20,7 +20,7 @@ AXES = ("rows", "columns", "values", "classes")
 SEEN = 1 << 18  # bytes: less is what a process has spare, and no exponent is fitted to it
 ROOMS = {  # the fields of a picture
     "counts": ("count", "predict"),
-    "files": ("read_csv", "read_parquet", "count of a Parquet file"),
+    "files": ("read_csv", "read_parquet", "count of a CSV file", "count of a Parquet file"),
     "groups": (
         "skyline.group",
         "skyline.check",

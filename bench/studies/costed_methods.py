@@ -234,11 +234,21 @@ def texts(size: Size) -> Any:
     return pa.table(columns)
 
 
-def read_csv(size: Size, folder: Path) -> Run:
+def csv_file(size: Size, folder: Path) -> Path:
     rows = texts(size)
     plain = pa.table({name: rows[name].cast(pa.string()) for name in rows.column_names})
     pyarrow.csv.write_csv(plain, folder / "rows.csv", pyarrow.csv.WriteOptions(quoting_style="none"))
-    return lambda: nbcfast.read_csv(folder / "rows.csv")
+    return folder / "rows.csv"
+
+
+def read_csv(size: Size, folder: Path) -> Run:
+    path = csv_file(size, folder)
+    return lambda: nbcfast.read_csv(path)
+
+
+def count_csv(size: Size, folder: Path) -> Run:
+    path = csv_file(size, folder)
+    return lambda: nbcfast.count(path, CLASS)
 
 
 def read_parquet(size: Size, folder: Path) -> Run:
@@ -325,7 +335,8 @@ METHODS = {
         of_counts(WIDE, Size(), values=Axis(MANY, Size()), classes=Axis(MANY, Size())),
         takes_rows=False,
     ),
-    "read_csv": Method(read_csv, of_rows(Size(), Size(1_000), rows=Axis(FEWER, Size()), classes=IS_A_COLUMN)),
+    "read_csv": Method(read_csv, of_rows(Size(), Size(1_000), classes=IS_A_COLUMN)),
+    "count of a CSV file": Method(count_csv, of_rows(Size(), Size(1_000))),
     "read_parquet": Method(read_parquet, of_rows(Size(), Size(1_000), classes=IS_A_COLUMN)),
     "count of a Parquet file": Method(count_parquet, of_rows(Size(), Size(1_000))),
 }
