@@ -49,9 +49,12 @@ class NoColumnError(ValueError):
         The columns that there are.
     file : path or None
         Where it was looked for, if whoever passes the error on says so.
+    look : str
+        What the file looks like, if that may be why.
     """
 
     file: str | os.PathLike[str] | None = None
+    look = ""
 
     def __init__(self, name: object, present: Iterable[str], where: str = "") -> None:
         self.name, self.present, self.where = name, tuple(present), where
@@ -59,9 +62,10 @@ class NoColumnError(ValueError):
 
     def __str__(self) -> str:
         where = f"{self.where}: " if self.where else ""
-        if nearest(self.name, self.present):
+        if not self.look and nearest(self.name, self.present):
             return f"{where}expected a column, got {self.name!r}{in_place(self.name, self.present)}"
-        return f"{where}expected a column of {listed(self.present)}; got {self.name!r}"
+        look = f"; {self.look}" if self.look else ""
+        return f"{where}expected a column of {listed(self.present)}; got {self.name!r}{look}"
 
 
 class NoRowsError(ValueError):

@@ -118,11 +118,11 @@ def read_csv(
     file = CsvFile(where, form)
     declared = declared_domains(domains)
     size = os.stat(where).st_size
-    wanted = chosen_names(file.names, columns)
+    wanted = file.chosen(columns)
     if not wanted:
         raise ValueError("columns: expected at least one name, got none")
     if weights is not None and weights not in wanted:
-        wanted += chosen_names(file.names, [weights])
+        wanted += file.chosen([weights])
     for name in types or ():
         if name not in wanted:
             raise NoColumnError(name, wanted, "types")
@@ -267,6 +267,20 @@ class CsvFile:
             with self._errors(), open_file(self.path, self.form.encoding) as source:
                 self._names = self._header(self._text(source))
         return list(self._names)
+
+    def chosen(self, names: Iterable[str] | None) -> list[str]:
+        """The columns asked for, or all; where the whole header is one name the error says how to read it."""
+        try:
+            return chosen_names(self.names, names)
+        except NoColumnError as error:
+            if (
+                (look := self._look) is not None
+                and look.reading is not None
+                and look.reading[0] == "delimiter"
+            ):
+                mark = look.reading[1]
+                error.look = f"it looks like {look.like}: nbcfast.read_csv reads it with delimiter={mark!r}"
+            raise
 
     def batches(
         self, names: Sequence[str], most_held: int | None = None

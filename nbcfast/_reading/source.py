@@ -397,20 +397,24 @@ class File(Source):
 
     def expect(self, names: Iterable[str]) -> None:
         """Refuse columns that are not there."""
-        chosen_names(self._file.names, names)
+        file = self._file
+        if isinstance(file, CsvFile):
+            file.chosen(names)
+        else:
+            chosen_names(file.names, names)
 
     def encoded(
         self, names: list[str] | None, *, check: bool = True
     ) -> Iterator[dict[str, tuple[Codes, list[Value]]]]:
         file = self._file
-        skip = file.index_names if isinstance(file, ParquetFile) else None
-        wanted = chosen_names(file.names, names, skip)
-        self.names = tuple(wanted)
         empty = True
         if isinstance(file, CsvFile):
+            wanted = file.chosen(names)
             coded = file.batches(wanted, MOST_HELD)
         else:
+            wanted = chosen_names(file.names, names, file.index_names)
             coded = file.encoded(wanted, check=check)
+        self.names = tuple(wanted)
         with closing(coded) as columns_of_batches:
             for columns in columns_of_batches:
                 empty = False

@@ -12,7 +12,7 @@ from nbcfast._core.dtypes import Array
 from nbcfast._core.errors import NoRowsError
 from nbcfast._core.validation import choice, whole
 from nbcfast._reading.distinct import GrowingDomains
-from nbcfast._reading.source import AnyTable, Source, batches_from, expect_own_weights
+from nbcfast._reading.source import AnyTable, File, Source, batches_from, expect_own_weights
 from nbcfast.frames import Frame
 from nbcfast.table import Domain, Table
 from nbcfast.table.arrow import check_codes
@@ -269,6 +269,8 @@ def _count_batches(
     progress: Progress | None,
 ) -> Viewset:
     """Count batch by batch with the batch's own dictionaries, and merge by value."""
+    if isinstance(source, File):
+        source.expect([class_name])
     wanted = None if attributes is None else [*attributes, class_name]
     merged: BatchCounts | None = None
     for batch in source.batches(wanted, weights, progress, check=False):  # the tally checks

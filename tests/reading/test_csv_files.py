@@ -315,6 +315,21 @@ def test_all_vectors_read_the_same(path, monkeypatch):
     assert tables[0] == tables[1] == tables[2]
 
 
+def test_a_header_that_is_one_name_is_said_to_be_split_otherwise(tmp_path):
+    path = tmp_path / "semicolons.csv"
+    path.write_text("age;sex\n1;f\n2;m\n", encoding="utf-8")
+    said = (
+        "expected a column of 'age;sex'; got 'sex'; it looks like a file with ';' between fields: "
+        "nbcfast.read_csv reads it with delimiter=';'"
+    )
+    for read in (lambda: read_csv(path, ["sex"]), lambda: nbcfast.count(path, "sex")):
+        with pytest.raises(ValueError, match=re.escape(said) + "$"):
+            read()
+    with pytest.raises(ValueError, match="did you mean 'sex'"):
+        read_csv(path, ["sexe"], delimiter=";")
+    assert read_csv(path, ["sex"], delimiter=";").domain("sex") == ("f", "m")
+
+
 # --- without pyarrow -------------------------------------------------------------------------------------
 
 
