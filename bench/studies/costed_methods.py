@@ -19,7 +19,6 @@ from nbcfast import associations, canonical, closeness, dp, response, safety, sk
 CLASS = "class"
 AXES = ("rows", "columns", "values", "classes")
 DECADES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
-FEWER = (100, 1_000, 10_000, 100_000, 1_000_000)  # of what takes long a row
 WIDE = (1, 10, 100, 1_000, 10_000)
 MANY = (2, 20, 200, 2_000, 20_000)
 
@@ -336,7 +335,7 @@ METHODS = {
         takes_rows=False,
     ),
     "read_csv": Method(read_csv, of_rows(Size(), Size(1_000), classes=IS_A_COLUMN)),
-    "count of a CSV file": Method(count_csv, of_rows(Size(), Size(1_000))),
     "read_parquet": Method(read_parquet, of_rows(Size(), Size(1_000), classes=IS_A_COLUMN)),
     "count of a Parquet file": Method(count_parquet, of_rows(Size(), Size(1_000))),
+    "count of a CSV file": Method(count_csv, of_rows(Size(), Size(1_000))),
 }
