@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from typing import BinaryIO
 
 from nbcfast._core.dtypes import Codes
@@ -125,20 +125,14 @@ class ParquetFile:
             arrow.ColumnReader(name, self.schema.field(name).type)
 
     def batches(
-        self, names: Sequence[str], groups: list[int] | None = None
+        self, names: Sequence[str], groups: list[int] | None = None, opened: PyArrow | None = None
     ) -> Generator[PyArrow, None, None]:
-        """Record batches of these columns, of some groups of rows; at least one, so that they have types."""
-        import pyarrow.parquet as parquet
+        """Record batches of these columns, of some groups of rows; at least one, so that they have types.
 
+        `opened` is what `open` gave of these columns and others.
+        """
         pa = arrow.load_pyarrow()
-        types, fields = pa.types, [self.schema.field(name) for name in names]
-        texts = [
-            field.name for field in fields if types.is_string(field.type) or types.is_large_string(field.type)
-        ]
-        with (
-            self._errors(),
-            parquet.ParquetFile(self.path, read_dictionary=texts, pre_buffer=self.eager) as file,
-        ):
+        with self._errors(), self.open(names) if opened is None else nullcontext(opened) as file:
             empty = True
             several = self.eager and usual() > 1
             batches = file.iter_batches(
@@ -150,15 +144,26 @@ class ParquetFile:
                     empty = False
                     yield batch
             if empty:
-                yield pa.RecordBatch.from_pylist([], schema=pa.schema(fields))
+                yield pa.RecordBatch.from_pylist([], schema=pa.schema(map(self.schema.field, names)))
+
+    def open(self, names: Sequence[str]) -> PyArrow:
+        """The file, opened so that texts of these columns stay dictionaries. The more groups the longer it takes."""
+        import pyarrow.parquet as parquet
+
+        types = arrow.load_pyarrow().types
+        fields = [self.schema.field(name) for name in names]
+        texts = [
+            field.name for field in fields if types.is_string(field.type) or types.is_large_string(field.type)
+        ]
+        return parquet.ParquetFile(self.path, read_dictionary=texts, pre_buffer=self.eager)
 
     def arrays(self, names: Sequence[str]) -> Generator[dict[str, PyArrow], None, None]:
         """As `batches`, name -> array; texts that are stored as codes come as these, many rows at once."""
-        import pyarrow.parquet as parquet
-
         several = self.eager and usual() > 1
-        with self._errors(), parquet.ParquetFile(self.path) as file, open(self.path, "rb") as stored:
-            places = {file.schema.column(place).path: place for place in range(len(file.schema))}
+        with self._errors(), self.open(names) as file, open(self.path, "rb") as stored:
+            leaves = map(file.schema.column, range(len(file.schema)))
+            # A column "a.b" has the path of what is "b" in a column "a".
+            places = {leaf.path: place for place, leaf in enumerate(leaves) if leaf.name == leaf.path}
             grouped = _Groups(self, file, stored, {name: places[name] for name in names if name in places})
             with closing(ahead(grouped.arrays(names)) if several else grouped.arrays(names)) as read:
                 empty = True
@@ -214,19 +219,26 @@ class _Groups:
                     yield own
                 continue
             start = 0
-            for batch in self.opened.batches(others, [group]):
+            for batch in self.opened.batches(others, [group], self.file):
                 if batch.num_rows:
                     stop = start + batch.num_rows
                     sliced = {name: array.slice(start, stop - start) for name, array in own.items()}
                     read = dict(zip(batch.schema.names, batch.columns, strict=True))
                     yield {name: sliced[name] if name in sliced else read[name] for name in names}
                     start = stop
+            if start != n_rows:
+                raise arrow.load_pyarrow().ArrowInvalid(
+                    f"group {group} of rows: expected {n_rows:,} rows, got {start:,}"
+                )
 
     def _coded(self, group: int, name: str) -> PyArrow | None:
         place = self.places.get(name)
         if place is None:  # nested, or named twice
             return None
-        chunk, schema = self.file.metadata.row_group(group).column(place), self.file.schema.column(place)
+        rows, schema = self.file.metadata.row_group(group), self.file.schema.column(place)
+        chunk = rows.column(place)
+        if chunk.num_values != rows.num_rows:  # pyarrow says what is wrong
+            return None
         if not may_be_coded(chunk, self.opened.schema.field(name).type, schema):
             return None
         return coded(self.stored, chunk, schema.max_definition_level == 1, self._scratch)

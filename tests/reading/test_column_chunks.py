@@ -32,7 +32,7 @@ def whole(path):
 def only_coded(monkeypatch):
     """Refuse to read anything by pyarrow."""
 
-    def refused(self, names, groups=None):
+    def refused(self, names, groups=None, opened=None):
         raise AssertionError(f"{names} were to be read as they are stored")
 
     monkeypatch.setattr(ParquetFile, "batches", refused)
@@ -115,7 +115,7 @@ def test_what_is_too_large_is_left_to_pyarrow(path, monkeypatch):
     monkeypatch.setattr(
         ParquetFile,
         "batches",
-        lambda self, names, groups=None: seen.append(1) or batches(self, names, groups),
+        lambda self, names, *others: seen.append(1) or batches(self, names, *others),
     )
     for limit in ("MOST_ROWS", "MOST_BYTES", "MOST_VALUES"):
         with monkeypatch.context() as patch:
@@ -160,3 +160,44 @@ def test_a_file_that_is_cut_short(path):
         path.write_bytes(data[:4] + data[4 + cut :])
         with pytest.raises((ValueError, OSError)):
             read_parquet(path)
+
+
+@pytest.mark.parametrize("nullable", [True, False])
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_dot_in_a_name_is_no_path(path, order, nullable):
+    """What is "b" in a column "a" has the path of a column "a.b", and is another."""
+    inner = pa.StructArray.from_arrays([pa.array(["x", "y", "x"])], fields=[pa.field("b", pa.string())])
+    columns = [("a.b", pa.array(["p", "q", "q"])), ("a", inner), ("class", pa.array(["n", "n", "m"]))][
+        ::order
+    ]
+    schema = pa.schema([pa.field(name, array.type, nullable=nullable) for name, array in columns])
+    pq.write_table(pa.table([array for _, array in columns], schema=schema), path)
+    table = read_parquet(path, ["a.b", "class"])
+    assert [table.domain("a.b")[code] for code in table.codes("a.b")] == ["p", "q", "q"]
+    assert nbcfast.count(path, "class", ["a.b"]) == nbcfast.count(table, "class")
+
+
+def test_a_file_of_many_groups_is_opened_once(path, monkeypatch):
+    """To open a file takes as long as it has groups."""
+    columns = {"x": ["a", "b"] * 50, "y": [1, 2, 3, 4] * 25, "class": ["n", "p"] * 50}
+    pq.write_table(pa.table(columns), path, row_group_size=2)
+    seen = []
+    opened = ParquetFile.open
+    monkeypatch.setattr(ParquetFile, "open", lambda self, names: seen.append(names) or opened(self, names))
+    assert whole(path) == columns
+    assert seen == [["x", "y", "class"]]
+
+
+def test_a_chunk_of_other_rows_than_its_group(path):
+    """Two rows fewer in one column than in the other: no table is made of it."""
+    table = pa.table({"x": ["a"] * 61, "y": ["b"] * 61})
+    pq.write_table(table, path, compression="none", write_statistics=False)
+    data = path.read_bytes()
+    # 61 is written 0x7a: in the header of a page before its encoding, and of a chunk behind its compression.
+    for before, after in ((b"\x15\x7a\x15", b"\x15\x76\x15"), (b"\x15\x00\x16\x7a", b"\x15\x00\x16\x76")):
+        assert data.count(before) >= 2
+        data = data.replace(before, after, 1)
+    path.write_bytes(data)
+    for read in (read_parquet, lambda path: nbcfast.count(path, "y")):
+        with pytest.raises(ValueError, match="group 0 of rows: expected 61 rows, got 59"):
+            read(path)
