@@ -14,6 +14,7 @@ import numpy as np
 
 from nbcfast import _parquet
 from nbcfast._core.untyped import PyArrow
+from nbcfast._reading.footers import SNAPPY, UNCOMPRESSED
 from nbcfast.table.arrow import load_pyarrow
 
 if TYPE_CHECKING:
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 MOST_ROWS, MOST_BYTES = 1 << 22, 1 << 26  # of a chunk: it is held whole
 MOST_CELLS = 1 << 26  # of all columns of a group of rows
 MOST_VALUES = 1 << 16
-COMPRESSIONS = {"UNCOMPRESSED", "SNAPPY"}
+COMPRESSIONS = {UNCOMPRESSED, SNAPPY}
 ENCODINGS = {"PLAIN", "RLE", "RLE_DICTIONARY", "PLAIN_DICTIONARY"}  # the dictionary is plain
 
 
-def may_be_coded(chunk: PyArrow, type_: PyArrow, schema: PyArrow) -> bool:
+def may_be_coded(chunk: PyArrow, type_: PyArrow, schema: PyArrow, compression: int | None) -> bool:
     """Whether what a file says of a chunk leaves room for `coded`."""
     types = load_pyarrow().types
     if types.is_dictionary(type_):  # as pandas writes categories
@@ -38,7 +39,7 @@ def may_be_coded(chunk: PyArrow, type_: PyArrow, schema: PyArrow) -> bool:
         and schema.max_definition_level <= 1
         and chunk.has_dictionary_page
         and chunk.dictionary_page_offset is not None
-        and chunk.compression in COMPRESSIONS
+        and compression in COMPRESSIONS
         and set(chunk.encodings) <= ENCODINGS
         and 0 < chunk.num_values <= MOST_ROWS
         and 0 < chunk.total_compressed_size <= MOST_BYTES
@@ -57,7 +58,9 @@ class Scratch:
         return self._held[name][:size]
 
 
-def coded(file: BinaryIO, chunk: PyArrow, optional: bool, scratch: Scratch) -> PyArrow | None:
+def coded(
+    file: BinaryIO, chunk: PyArrow, optional: bool, is_snappy: bool, scratch: Scratch
+) -> PyArrow | None:
     """The rows of a chunk as an Arrow array of a dictionary, or None where another has to read them."""
     file.seek(chunk.dictionary_page_offset)
     stored = file.read(chunk.total_compressed_size)
@@ -67,7 +70,6 @@ def coded(file: BinaryIO, chunk: PyArrow, optional: bool, scratch: Scratch) -> P
     start, n_stored, n_raw, n_values, most_raw, n_rows = plan
     if n_rows != chunk.num_values or not 1 <= n_values <= MOST_VALUES or max(n_raw, most_raw) > MOST_BYTES:
         return None
-    is_snappy = chunk.compression == "SNAPPY"
     page: bytes | Array = stored[start : start + n_stored]
     if is_snappy:
         page = np.empty(n_raw, np.uint8)

@@ -9,6 +9,7 @@ from nbcfast._core.dtypes import Codes
 from nbcfast._core.threads import Progress, ahead, usual
 from nbcfast._core.untyped import PyArrow
 from nbcfast._reading.column_chunks import MOST_CELLS, Scratch, coded, may_be_coded
+from nbcfast._reading.footers import SNAPPY, compressions
 from nbcfast._reading.hints import UnreadableError, look_at, refuse_folder
 from nbcfast.table import arrow
 from nbcfast.table.encode import ColumnBuilder
@@ -132,7 +133,11 @@ class ParquetFile:
         `opened` is what `open` gave of these columns and others.
         """
         pa = arrow.load_pyarrow()
-        with self._errors(), self.open(names) if opened is None else nullcontext(opened) as file:
+        own = opened is None  # else whoever has opened it says what is wrong
+        with (
+            self._errors() if own else nullcontext(),
+            self.open(names) if own else nullcontext(opened) as file,
+        ):
             empty = True
             several = self.eager and usual() > 1
             batches = file.iter_batches(
@@ -147,7 +152,7 @@ class ParquetFile:
                 yield pa.RecordBatch.from_pylist([], schema=pa.schema(map(self.schema.field, names)))
 
     def open(self, names: Sequence[str]) -> PyArrow:
-        """The file, opened so that texts of these columns stay dictionaries. The more groups the longer it takes."""
+        """The file, opened so that texts of these columns stay dictionaries."""
         import pyarrow.parquet as parquet
 
         types = arrow.load_pyarrow().types
@@ -206,6 +211,7 @@ class _Groups:
     def __init__(self, opened: ParquetFile, file: PyArrow, stored: BinaryIO, places: dict[str, int]) -> None:
         self.opened, self.file, self.stored, self.places = opened, file, stored, places
         self._scratch = Scratch()
+        self._compressions = compressions(stored)
 
     def arrays(self, names: Sequence[str]) -> Generator[dict[str, PyArrow], None, None]:
         for group in range(self.file.metadata.num_row_groups):
@@ -239,6 +245,8 @@ class _Groups:
         chunk = rows.column(place)
         if chunk.num_values != rows.num_rows:  # pyarrow says what is wrong
             return None
-        if not may_be_coded(chunk, self.opened.schema.field(name).type, schema):
+        compression = self._compressions[group][place] if group < len(self._compressions) else None
+        if not may_be_coded(chunk, self.opened.schema.field(name).type, schema, compression):
             return None
-        return coded(self.stored, chunk, schema.max_definition_level == 1, self._scratch)
+        is_optional = schema.max_definition_level == 1
+        return coded(self.stored, chunk, is_optional, compression == SNAPPY, self._scratch)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import nbcfast
 from nbcfast import read_parquet
-from nbcfast._reading import column_chunks
+from nbcfast._reading import column_chunks, footers
 from nbcfast._reading.parquet import ParquetFile
 
 pa = pytest.importorskip("pyarrow")
@@ -201,3 +201,37 @@ def test_a_chunk_of_other_rows_than_its_group(path):
     for read in (read_parquet, lambda path: nbcfast.count(path, "y")):
         with pytest.raises(ValueError, match="group 0 of rows: expected 61 rows, got 59"):
             read(path)
+
+
+def test_a_compression_that_there_is_none_of(path):
+    """Its name is nothing to ask pyarrow for, which ends the process then."""
+    pq.write_table(pa.table({"x": ["a"] * 61, "y": ["b"] * 61}), path, compression="none")
+    data = path.read_bytes()
+    place = data.rindex(b"\x15\x00\x16\x7a")  # before 61 rows
+    path.write_bytes(data[: place + 1] + b"\x7f" + data[place + 2 :])
+    for read in (read_parquet, lambda path: nbcfast.count(path, "x")):
+        with pytest.raises(OSError, match=r"^[^:]*rows\.parquet: Unsupported compression codec value: "):
+            read(path)
+
+
+@pytest.mark.parametrize(("name", "number"), [("none", 0), ("snappy", 1), ("gzip", 2), ("zstd", 6)])
+def test_compressions_stand_in_the_footer(path, name, number):
+    compression = {"x": name, "y": "none", "z.list.element": "gzip"}
+    columns = {"x": ["a"] * 40, "y": ["b"] * 40, "z": [[1, 2]] * 40}
+    pq.write_table(pa.table(columns), path, row_group_size=2, compression=compression)
+    with open(path, "rb") as file:
+        assert footers.compressions(file) == [[number, 0, 2]] * 20
+
+
+@given(st.data())
+def test_footers_that_are_damaged(tmp_path_factory, data):
+    """Whatever stands there, it is understood or not."""
+    path = tmp_path_factory.getbasetemp() / "footer.parquet"
+    pq.write_table(pa.table({"x": ["a", "b"], "y": [1, 2]}), path)
+    stored = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 6))):
+        stored[data.draw(st.integers(0, len(stored) - 1))] = data.draw(st.sampled_from([0, 25, 28, 127, 255]))
+    path.write_bytes(stored[data.draw(st.sampled_from([0, 0, len(stored) - 7, len(stored) - 30])) :])
+    with open(path, "rb") as file:
+        for chunks in footers.compressions(file):
+            assert all(number is None or isinstance(number, int) for number in chunks)
