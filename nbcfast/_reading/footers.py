@@ -1,26 +1,59 @@
-"""How the chunks of a Parquet file are compressed, by its footer.
+"""What the footer of a Parquet file says of its chunks.
 
-pyarrow ends the process when it is asked for a compression that there is none of, as of a damaged file.
+pyarrow ends the process when it is asked for a chunk of a damaged file that does not fit, or for its
+compression where there is none of that number.
 """
 
 from __future__ import annotations
 
-from typing import BinaryIO
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import BinaryIO, Union
 
 MAGIC = b"PAR1"
-UNCOMPRESSED, SNAPPY = 0, 1  # as Parquet numbers them
 DEEPEST = 16
 
-# In Thrift's compact protocol: of the file the groups of rows, of each its chunks, of each what is said of
-# it, and of that the compression.
-_PATH = (4, 1, 3, 4)
 _BOOLEANS, _BYTE, _INTEGERS, _DOUBLE, _BINARY, _LISTS, _STRUCT = (1, 2), 3, (4, 5, 6), 7, 8, (9, 10), 12
 
-Found = list["int | Found"]
+Wanted = Mapping[int, "Wanted"]
+Read = Union[int, None, "list[Read]", "dict[int, Read]"]
+
+# The numbers of fields: of the file its groups of rows, of each its chunks, of each what is said of it.
+_GROUPS, _CHUNKS, _ABOUT = 4, 1, 3
+_TYPE, _ENCODINGS, _COMPRESSION, _N_VALUES, _STORED, _DICTIONARY = 1, 2, 4, 5, 7, 11
+_WANTED: Wanted = {
+    _GROUPS: {
+        _CHUNKS: {
+            _ABOUT: {
+                field: {} for field in (_TYPE, _ENCODINGS, _COMPRESSION, _N_VALUES, _STORED, _DICTIONARY)
+            }
+        }
+    }
+}
 
 
-def compressions(file: BinaryIO) -> list[list[int | None]]:
-    """Of each group of rows the numbers of its chunks' compressions; none where that is not understood."""
+@dataclass(frozen=True)
+class Chunk:
+    """What is said of a chunk, by the numbers that Parquet gives them.
+
+    Parameters
+    ----------
+    type_, compression, n_values : int
+    encodings : frozenset of int
+    start, n_bytes : int
+        Where the page of its dictionary begins, and how long it and all others are.
+    """
+
+    type_: int
+    compression: int
+    n_values: int
+    encodings: frozenset[int]
+    start: int
+    n_bytes: int
+
+
+def chunks(file: BinaryIO) -> list[list[Chunk | None]]:
+    """Of each group of rows its chunks, None for one without a dictionary; nothing if not understood."""
     file.seek(0, 2)
     size = file.tell()
     file.seek(max(size - 8, 0))
@@ -29,45 +62,57 @@ def compressions(file: BinaryIO) -> list[list[int | None]]:
     if end[4:] != MAGIC or length > size - 8:
         return []
     file.seek(size - 8 - length)
-    found: Found = []
     try:
-        _look(file.read(length), 0, _PATH, found)
+        found = _read(file.read(length), 0, _STRUCT, _WANTED)[0]
     except (IndexError, ValueError):
         return []
-    return [[_only(chunk) for chunk in chunks] for chunks in found if isinstance(chunks, list)]
+    groups = [_listed(_in(group, _CHUNKS)) for group in _listed(_in(found, _GROUPS))]
+    return [[_chunk(_in(one, _ABOUT)) for one in group] for group in groups]
 
 
-def _only(chunk: int | Found) -> int | None:
-    """The one number that was found in a chunk."""
-    if isinstance(chunk, list) and len(chunk) == 1 and isinstance(chunk[0], int):
-        return chunk[0]
-    return None
+def _chunk(about: Read) -> Chunk | None:
+    numbers = [_in(about, field) for field in (_TYPE, _COMPRESSION, _N_VALUES, _DICTIONARY, _STORED)]
+    type_, compression, n_values, start, n_bytes = (n if isinstance(n, int) else -1 for n in numbers)
+    if min(type_, compression, n_values, start, n_bytes) < 0:
+        return None
+    encodings = frozenset(n for n in _listed(_in(about, _ENCODINGS)) if isinstance(n, int))
+    return Chunk(type_, compression, n_values, encodings, start, n_bytes)
 
 
-def _look(data: bytes, at: int, path: tuple[int, ...], found: Found) -> int:
-    """What stands on the path in a struct that begins there, a list for each of a list; where that ends."""
-    number = 0
+def _in(struct: Read, field: int) -> Read:
+    return struct.get(field) if isinstance(struct, dict) else None
+
+
+def _listed(values: Read) -> list[Read]:
+    return values if isinstance(values, list) else []
+
+
+def _read(data: bytes, at: int, kind: int, wanted: Wanted) -> tuple[Read, int]:
+    """A value of Thrift's compact protocol, of structs the wanted fields; and where it ends."""
+    if kind in _INTEGERS:
+        number, at = _number(data, at)
+        return _signed(number), at
+    if kind in _LISTS:
+        element = data[at] & 15
+        n, at = _length(data, at)
+        if element not in _INTEGERS and element != _STRUCT:
+            raise ValueError(f"expected a list of integers or structs, got {element}")
+        values: list[Read] = []
+        for _ in range(n):
+            value, at = _read(data, at, element, wanted)
+            values.append(value)
+        return values, at
+    if kind != _STRUCT:
+        raise ValueError(f"expected integers, lists or structs, got {kind}")
+    found: dict[int, Read] = {}
+    field = 0
     while (head := data[at]) != 0:
-        number, at = _field(data, at, number)
-        kind = head & 15
-        if number != path[0]:
-            at = _pass(data, at, kind, 0)
-        elif len(path) == 1:
-            if kind not in _INTEGERS:
-                raise ValueError(f"expected an integer, got {kind}")
-            value, at = _number(data, at)
-            found.append(_signed(value))
-        elif kind == _STRUCT:
-            at = _look(data, at, path[1:], found)
-        elif kind in _LISTS and data[at] & 15 == _STRUCT:
-            n, at = _length(data, at)
-            for _ in range(n):
-                own: Found = []
-                at = _look(data, at, path[1:], own)
-                found.append(own)
+        field, at = _field(data, at, field)
+        if field in wanted:
+            found[field], at = _read(data, at, head & 15, wanted[field])
         else:
-            raise ValueError(f"expected structs, got {kind}")
-    return at + 1
+            at = _pass(data, at, head & 15, 0)
+    return found, at + 1
 
 
 def _field(data: bytes, at: int, before: int) -> tuple[int, int]:
@@ -122,9 +167,9 @@ def _pass(data: bytes, at: int, kind: int, depth: int) -> int:
             at = at + 1 if element in _BOOLEANS else _pass(data, at, element, depth + 1)
         return at
     if kind == _STRUCT:
-        number = 0
+        field = 0
         while (head := data[at]) != 0:
-            number, at = _field(data, at, number)
+            field, at = _field(data, at, field)
             at = _pass(data, at, head & 15, depth + 1)
         return at + 1
     raise ValueError(f"expected a type of Thrift, got {kind}")

@@ -9,7 +9,7 @@ from nbcfast._core.dtypes import Codes
 from nbcfast._core.threads import Progress, ahead, usual
 from nbcfast._core.untyped import PyArrow
 from nbcfast._reading.column_chunks import MOST_CELLS, Scratch, coded, may_be_coded
-from nbcfast._reading.footers import SNAPPY, compressions
+from nbcfast._reading.footers import chunks
 from nbcfast._reading.hints import UnreadableError, look_at, refuse_folder
 from nbcfast.table import arrow
 from nbcfast.table.encode import ColumnBuilder
@@ -211,14 +211,14 @@ class _Groups:
     def __init__(self, opened: ParquetFile, file: PyArrow, stored: BinaryIO, places: dict[str, int]) -> None:
         self.opened, self.file, self.stored, self.places = opened, file, stored, places
         self._scratch = Scratch()
-        self._compressions = compressions(stored)
+        self._chunks = chunks(stored)
 
     def arrays(self, names: Sequence[str]) -> Generator[dict[str, PyArrow], None, None]:
         for group in range(self.file.metadata.num_row_groups):
             n_rows = self.file.metadata.row_group(group).num_rows
             few = n_rows * len(names) <= MOST_CELLS  # else batches of them are smaller than the group
             coding = names if few else ()
-            own = {name: array for name in coding if (array := self._coded(group, name)) is not None}
+            own = {name: array for name in coding if (array := self._coded(group, name, n_rows)) is not None}
             others = [name for name in names if name not in own]
             if not others:
                 if n_rows:
@@ -237,16 +237,13 @@ class _Groups:
                     f"group {group} of rows: expected {n_rows:,} rows, got {start:,}"
                 )
 
-    def _coded(self, group: int, name: str) -> PyArrow | None:
+    def _coded(self, group: int, name: str, n_rows: int) -> PyArrow | None:
         place = self.places.get(name)
-        if place is None:  # nested, or named twice
+        if place is None or group >= len(self._chunks) or place >= len(self._chunks[group]):
+            return None  # nested, or not understood
+        chunk, schema = self._chunks[group][place], self.file.schema.column(place)
+        if chunk is None or chunk.n_values != n_rows:  # pyarrow says what is wrong
             return None
-        rows, schema = self.file.metadata.row_group(group), self.file.schema.column(place)
-        chunk = rows.column(place)
-        if chunk.num_values != rows.num_rows:  # pyarrow says what is wrong
+        if not may_be_coded(chunk, self.opened.schema.field(name).type, schema):
             return None
-        compression = self._compressions[group][place] if group < len(self._compressions) else None
-        if not may_be_coded(chunk, self.opened.schema.field(name).type, schema, compression):
-            return None
-        is_optional = schema.max_definition_level == 1
-        return coded(self.stored, chunk, is_optional, compression == SNAPPY, self._scratch)
+        return coded(self.stored, chunk, schema.max_definition_level == 1, self._scratch)

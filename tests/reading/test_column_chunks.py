@@ -1,5 +1,7 @@
 """Parquet files whose texts are stored as codes, beside columns that pyarrow reads."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -214,13 +216,38 @@ def test_a_compression_that_there_is_none_of(path):
             read(path)
 
 
+def test_a_chunk_that_does_not_fit_its_column(path):
+    """Nor for such a chunk: a column of which nothing may be null has no counts of nulls."""
+    schema = pa.schema([pa.field("x", pa.string(), nullable=False), pa.field("y", pa.string())])
+    pq.write_table(pa.table({"x": ["a"] * 61, "y": ["b"] * 61}, schema=schema), path, compression="none")
+    data = path.read_bytes()
+    place = data.rindex(b"\x25\x02\x18\x01y")  # may be null, and the name
+    path.write_bytes(data[: place + 1] + b"\x00" + data[place + 2 :])
+    with suppress(ValueError, OSError):
+        read_parquet(path)
+
+
 @pytest.mark.parametrize(("name", "number"), [("none", 0), ("snappy", 1), ("gzip", 2), ("zstd", 6)])
-def test_compressions_stand_in_the_footer(path, name, number):
-    compression = {"x": name, "y": "none", "z.list.element": "gzip"}
-    columns = {"x": ["a"] * 40, "y": ["b"] * 40, "z": [[1, 2]] * 40}
-    pq.write_table(pa.table(columns), path, row_group_size=2, compression=compression)
+def test_chunks_are_as_pyarrow_says(path, name, number):
+    compression = {"x": name, "y": "none", "z.list.element": "gzip", "w": "none"}
+    columns = {"x": ["a"] * 40, "y": list(range(40)), "z": [[1, 2]] * 40, "w": ["b"] * 40}
+    pq.write_table(
+        pa.table(columns), path, row_group_size=2, compression=compression, use_dictionary=list("xyz")
+    )
     with open(path, "rb") as file:
-        assert footers.compressions(file) == [[number, 0, 2]] * 20
+        found = footers.chunks(file)
+    assert [[chunk and chunk.compression for chunk in group] for group in found] == [
+        [number, 0, None, None]
+    ] * 20
+    metadata = pq.read_metadata(path)
+    for place, group in enumerate(found):
+        for one, chunk in enumerate(group[:2]):
+            said = metadata.row_group(place).column(one)
+            assert chunk.n_values == said.num_values == 2
+            assert (chunk.start, chunk.n_bytes) == (said.dictionary_page_offset, said.total_compressed_size)
+            assert chunk.encodings == {0, 3, 8}
+            assert set(said.encodings) == {"PLAIN", "RLE", "RLE_DICTIONARY"}
+            assert (chunk.type_, said.physical_type) == [(6, "BYTE_ARRAY"), (2, "INT64")][one]
 
 
 @given(st.data())
@@ -233,5 +260,7 @@ def test_footers_that_are_damaged(tmp_path_factory, data):
         stored[data.draw(st.integers(0, len(stored) - 1))] = data.draw(st.sampled_from([0, 25, 28, 127, 255]))
     path.write_bytes(stored[data.draw(st.sampled_from([0, 0, len(stored) - 7, len(stored) - 30])) :])
     with open(path, "rb") as file:
-        for chunks in footers.compressions(file):
-            assert all(number is None or isinstance(number, int) for number in chunks)
+        for group in footers.chunks(file):
+            assert all(
+                chunk is None or min(chunk.start, chunk.n_bytes, chunk.n_values) >= 0 for chunk in group
+            )
