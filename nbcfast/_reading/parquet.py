@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager
 from typing import BinaryIO
 
 from nbcfast._core.dtypes import Codes
@@ -18,6 +18,8 @@ from nbcfast.table.table import Table, declared_domains
 from nbcfast.table.values import Value
 
 PARQUET_ROWS = 1 << 17
+# To begin a group takes as long as thousands of rows: many small ones are read in one go, by pyarrow.
+MANY_GROUPS, FEW_ROWS = 64, 1 << 13
 
 
 def read_parquet(
@@ -109,7 +111,8 @@ class ParquetFile:
 
             with parquet.ParquetFile(path) as file:
                 self.schema = file.schema_arrow
-                self.n_rows = int(file.metadata.num_rows)
+                self.n_rows, n_groups = int(file.metadata.num_rows), int(file.metadata.num_row_groups)
+                self._has_small_groups = n_groups > MANY_GROUPS and self.n_rows < FEW_ROWS * n_groups
 
     @property
     def names(self) -> list[str]:
@@ -133,11 +136,11 @@ class ParquetFile:
         `opened` is what `open` gave of these columns and others.
         """
         pa = arrow.load_pyarrow()
-        own = opened is None  # else whoever has opened it says what is wrong
-        with (
-            self._errors() if own else nullcontext(),
-            self.open(names) if own else nullcontext(opened) as file,
-        ):
+        with ExitStack() as stack:
+            file = opened
+            if file is None:  # else whoever has opened it says what is wrong
+                stack.enter_context(self._errors())
+                file = stack.enter_context(self.open(names))
             empty = True
             several = self.eager and usual() > 1
             batches = file.iter_batches(
@@ -164,6 +167,19 @@ class ParquetFile:
 
     def arrays(self, names: Sequence[str]) -> Generator[dict[str, PyArrow], None, None]:
         """As `batches`, name -> array; texts that are stored as codes come as these, many rows at once."""
+        empty = True
+        if not self._has_small_groups:
+            with closing(self._grouped(names)) as grouped:
+                for arrays in grouped:
+                    empty = False
+                    yield arrays
+        if empty:
+            with closing(self.batches(names)) as batches:
+                for batch in batches:
+                    yield dict(zip(batch.schema.names, batch.columns, strict=True))
+
+    def _grouped(self, names: Sequence[str]) -> Generator[dict[str, PyArrow], None, None]:
+        """Group by group, some columns as codes."""
         several = self.eager and usual() > 1
         with self._errors(), self.open(names) as file, open(self.path, "rb") as stored:
             leaves = map(file.schema.column, range(len(file.schema)))
@@ -171,14 +187,7 @@ class ParquetFile:
             places = {leaf.path: place for place, leaf in enumerate(leaves) if leaf.name == leaf.path}
             grouped = _Groups(self, file, stored, {name: places[name] for name in names if name in places})
             with closing(ahead(grouped.arrays(names)) if several else grouped.arrays(names)) as read:
-                empty = True
-                for arrays in read:
-                    empty = False
-                    yield arrays
-        if empty:
-            with closing(self.batches(names)) as batches:
-                for batch in batches:
-                    yield dict(zip(batch.schema.names, batch.columns, strict=True))
+                yield from read
 
     def encoded(
         self, names: Sequence[str], *, check: bool = True

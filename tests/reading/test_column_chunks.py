@@ -190,6 +190,20 @@ def test_a_file_of_many_groups_is_opened_once(path, monkeypatch):
     assert seen == [["x", "y", "class"]]
 
 
+def test_a_file_of_very_many_small_groups_is_read_at_once(path, monkeypatch):
+    columns = {"x": ["a", "b"] * 65, "y": [1, 2] * 65}
+    pq.write_table(pa.table(columns), path, row_group_size=2)
+    seen = []
+    batches = ParquetFile.batches
+    monkeypatch.setattr(
+        ParquetFile,
+        "batches",
+        lambda self, names, *others: seen.append(others) or batches(self, names, *others),
+    )
+    assert nbcfast.count(path, "x") == nbcfast.count(columns, "x")
+    assert seen == [()]
+
+
 def test_a_chunk_of_other_rows_than_its_group(path):
     """Two rows fewer in one column than in the other: no table is made of it."""
     table = pa.table({"x": ["a"] * 61, "y": ["b"] * 61})
