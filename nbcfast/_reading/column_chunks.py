@@ -14,6 +14,7 @@ import numpy as np
 
 from nbcfast import _parquet
 from nbcfast._core.untyped import PyArrow
+from nbcfast._reading.footers import Chunk
 from nbcfast.table.arrow import load_pyarrow
 
 if TYPE_CHECKING:
@@ -22,26 +23,27 @@ if TYPE_CHECKING:
 MOST_ROWS, MOST_BYTES = 1 << 22, 1 << 26  # of a chunk: it is held whole
 MOST_CELLS = 1 << 26  # of all columns of a group of rows
 MOST_VALUES = 1 << 16
-COMPRESSIONS = {"UNCOMPRESSED", "SNAPPY"}
-ENCODINGS = {"PLAIN", "RLE", "RLE_DICTIONARY", "PLAIN_DICTIONARY"}  # the dictionary is plain
+BYTE_ARRAY = 6  # these are numbers of Parquet
+UNCOMPRESSED, SNAPPY = 0, 1
+PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY = 0, 2, 3, 8
+ENCODINGS = {PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY}  # the dictionary is plain
 
 
-def may_be_coded(chunk: PyArrow, type_: PyArrow, schema: PyArrow) -> bool:
+def may_be_coded(chunk: Chunk, type_: PyArrow, schema: PyArrow) -> bool:
     """Whether what a file says of a chunk leaves room for `coded`."""
     types = load_pyarrow().types
     if types.is_dictionary(type_):  # as pandas writes categories
         type_ = type_.value_type
     return bool(
         (types.is_string(type_) or types.is_large_string(type_))
-        and chunk.physical_type == "BYTE_ARRAY"
+        and chunk.type_ == BYTE_ARRAY
         and schema.max_repetition_level == 0
         and schema.max_definition_level <= 1
-        and chunk.has_dictionary_page
-        and chunk.dictionary_page_offset is not None
-        and chunk.compression in COMPRESSIONS
-        and set(chunk.encodings) <= ENCODINGS
-        and 0 < chunk.num_values <= MOST_ROWS
-        and 0 < chunk.total_compressed_size <= MOST_BYTES
+        and chunk.start > 0
+        and chunk.compression in (UNCOMPRESSED, SNAPPY)
+        and chunk.encodings <= ENCODINGS
+        and 0 < chunk.n_values <= MOST_ROWS
+        and 0 < chunk.n_bytes <= MOST_BYTES
     )
 
 
@@ -57,17 +59,17 @@ class Scratch:
         return self._held[name][:size]
 
 
-def coded(file: BinaryIO, chunk: PyArrow, optional: bool, scratch: Scratch) -> PyArrow | None:
+def coded(file: BinaryIO, chunk: Chunk, optional: bool, scratch: Scratch) -> PyArrow | None:
     """The rows of a chunk as an Arrow array of a dictionary, or None where another has to read them."""
-    file.seek(chunk.dictionary_page_offset)
-    stored = file.read(chunk.total_compressed_size)
+    file.seek(chunk.start)
+    stored = file.read(chunk.n_bytes)
     plan = _parquet.plan(stored)
     if plan is None:
         return None
     start, n_stored, n_raw, n_values, most_raw, n_rows = plan
-    if n_rows != chunk.num_values or not 1 <= n_values <= MOST_VALUES or max(n_raw, most_raw) > MOST_BYTES:
+    if n_rows != chunk.n_values or not 1 <= n_values <= MOST_VALUES or max(n_raw, most_raw) > MOST_BYTES:
         return None
-    is_snappy = chunk.compression == "SNAPPY"
+    is_snappy = chunk.compression == SNAPPY
     page: bytes | Array = stored[start : start + n_stored]
     if is_snappy:
         page = np.empty(n_raw, np.uint8)

@@ -220,8 +220,12 @@ class CsvForm:
         encoding: str = "utf8",
     ) -> CsvForm:
         """The form that was asked for, checked; the delimiter is by default that of the file's ending."""
-        if isinstance(null_values, (str, bytes)):
+        if isinstance(null_values, (str, bytes)) or not isinstance(null_values, Iterable):
             raise TypeError(f"null_values: expected a sequence of texts, got {null_values!r}")
+        null_values = tuple(null_values)
+        for null in null_values:
+            if not isinstance(null, str):
+                raise TypeError(f"null_values: expected a sequence of texts, got {null!r} in it")
         if delimiter is None:
             delimiter = delimiter_of(path)
         if not isinstance(delimiter, str) or len(delimiter) != 1:
@@ -231,7 +235,7 @@ class CsvForm:
         if not isinstance(encoding, str):
             raise TypeError(f"encoding must be the name of a text encoding, got {encoding!r}")
         expect_encoding(encoding)
-        return cls(delimiter, tuple(null_values), encoding)
+        return cls(delimiter, null_values, encoding)
 
 
 class CsvFile:

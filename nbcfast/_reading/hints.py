@@ -328,11 +328,14 @@ def _decodes(name: str) -> bool:
 
 
 def refuse_folder(path: str) -> None:
-    """Refuse a folder in the place of a file, by the usual OSError."""
+    """Refuse a folder in the place of a file, by the usual OSError, and what can be read once."""
     if os.path.isdir(path):
         look = look_at(path)
         more = ", and a file is wanted" if look is None else f"; {look.text()}"
         raise IsADirectoryError(errno.EISDIR, f"Is a directory{more}", path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        told = "Is a pipe or a device, and a file is wanted: it is read more than once"
+        raise OSError(errno.ESPIPE, told, path)
 
 
 def table_ending(path: AnyPath, where: str) -> Ending:

@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import BinaryIO
 
 from nbcfast._core.dtypes import Codes
 from nbcfast._core.threads import Progress, ahead, usual
 from nbcfast._core.untyped import PyArrow
 from nbcfast._reading.column_chunks import MOST_CELLS, Scratch, coded, may_be_coded
+from nbcfast._reading.footers import chunks
 from nbcfast._reading.hints import UnreadableError, look_at, refuse_folder
 from nbcfast.table import arrow
 from nbcfast.table.encode import ColumnBuilder
@@ -17,6 +18,8 @@ from nbcfast.table.table import Table, declared_domains
 from nbcfast.table.values import Value
 
 PARQUET_ROWS = 1 << 17
+# To begin a group takes as long as thousands of rows: many small ones are read in one go, by pyarrow.
+MANY_GROUPS, FEW_ROWS = 64, 1 << 13
 
 
 def read_parquet(
@@ -108,7 +111,8 @@ class ParquetFile:
 
             with parquet.ParquetFile(path) as file:
                 self.schema = file.schema_arrow
-                self.n_rows = int(file.metadata.num_rows)
+                self.n_rows, n_groups = int(file.metadata.num_rows), int(file.metadata.num_row_groups)
+                self._has_small_groups = n_groups > MANY_GROUPS and self.n_rows < FEW_ROWS * n_groups
 
     @property
     def names(self) -> list[str]:
@@ -125,20 +129,18 @@ class ParquetFile:
             arrow.ColumnReader(name, self.schema.field(name).type)
 
     def batches(
-        self, names: Sequence[str], groups: list[int] | None = None
+        self, names: Sequence[str], groups: list[int] | None = None, opened: PyArrow | None = None
     ) -> Generator[PyArrow, None, None]:
-        """Record batches of these columns, of some groups of rows; at least one, so that they have types."""
-        import pyarrow.parquet as parquet
+        """Record batches of these columns, of some groups of rows; at least one, so that they have types.
 
+        `opened` is what `open` gave of these columns and others.
+        """
         pa = arrow.load_pyarrow()
-        types, fields = pa.types, [self.schema.field(name) for name in names]
-        texts = [
-            field.name for field in fields if types.is_string(field.type) or types.is_large_string(field.type)
-        ]
-        with (
-            self._errors(),
-            parquet.ParquetFile(self.path, read_dictionary=texts, pre_buffer=self.eager) as file,
-        ):
+        with ExitStack() as stack:
+            file = opened
+            if file is None:  # else whoever has opened it says what is wrong
+                stack.enter_context(self._errors())
+                file = stack.enter_context(self.open(names))
             empty = True
             several = self.eager and usual() > 1
             batches = file.iter_batches(
@@ -150,25 +152,42 @@ class ParquetFile:
                     empty = False
                     yield batch
             if empty:
-                yield pa.RecordBatch.from_pylist([], schema=pa.schema(fields))
+                yield pa.RecordBatch.from_pylist([], schema=pa.schema(map(self.schema.field, names)))
+
+    def open(self, names: Sequence[str]) -> PyArrow:
+        """The file, opened so that texts of these columns stay dictionaries."""
+        import pyarrow.parquet as parquet
+
+        types = arrow.load_pyarrow().types
+        fields = [self.schema.field(name) for name in names]
+        texts = [
+            field.name for field in fields if types.is_string(field.type) or types.is_large_string(field.type)
+        ]
+        return parquet.ParquetFile(self.path, read_dictionary=texts, pre_buffer=self.eager)
 
     def arrays(self, names: Sequence[str]) -> Generator[dict[str, PyArrow], None, None]:
         """As `batches`, name -> array; texts that are stored as codes come as these, many rows at once."""
-        import pyarrow.parquet as parquet
-
-        several = self.eager and usual() > 1
-        with self._errors(), parquet.ParquetFile(self.path) as file, open(self.path, "rb") as stored:
-            places = {file.schema.column(place).path: place for place in range(len(file.schema))}
-            grouped = _Groups(self, file, stored, {name: places[name] for name in names if name in places})
-            with closing(ahead(grouped.arrays(names)) if several else grouped.arrays(names)) as read:
-                empty = True
-                for arrays in read:
+        empty = True
+        if not self._has_small_groups:
+            with closing(self._grouped(names)) as grouped:
+                for arrays in grouped:
                     empty = False
                     yield arrays
         if empty:
             with closing(self.batches(names)) as batches:
                 for batch in batches:
                     yield dict(zip(batch.schema.names, batch.columns, strict=True))
+
+    def _grouped(self, names: Sequence[str]) -> Generator[dict[str, PyArrow], None, None]:
+        """Group by group, some columns as codes."""
+        several = self.eager and usual() > 1
+        with self._errors(), self.open(names) as file, open(self.path, "rb") as stored:
+            leaves = map(file.schema.column, range(len(file.schema)))
+            # A column "a.b" has the path of what is "b" in a column "a".
+            places = {leaf.path: place for place, leaf in enumerate(leaves) if leaf.name == leaf.path}
+            grouped = _Groups(self, file, stored, {name: places[name] for name in names if name in places})
+            with closing(ahead(grouped.arrays(names)) if several else grouped.arrays(names)) as read:
+                yield from read
 
     def encoded(
         self, names: Sequence[str], *, check: bool = True
@@ -201,32 +220,39 @@ class _Groups:
     def __init__(self, opened: ParquetFile, file: PyArrow, stored: BinaryIO, places: dict[str, int]) -> None:
         self.opened, self.file, self.stored, self.places = opened, file, stored, places
         self._scratch = Scratch()
+        self._chunks = chunks(stored)
 
     def arrays(self, names: Sequence[str]) -> Generator[dict[str, PyArrow], None, None]:
         for group in range(self.file.metadata.num_row_groups):
             n_rows = self.file.metadata.row_group(group).num_rows
             few = n_rows * len(names) <= MOST_CELLS  # else batches of them are smaller than the group
             coding = names if few else ()
-            own = {name: array for name in coding if (array := self._coded(group, name)) is not None}
+            own = {name: array for name in coding if (array := self._coded(group, name, n_rows)) is not None}
             others = [name for name in names if name not in own]
             if not others:
                 if n_rows:
                     yield own
                 continue
             start = 0
-            for batch in self.opened.batches(others, [group]):
+            for batch in self.opened.batches(others, [group], self.file):
                 if batch.num_rows:
                     stop = start + batch.num_rows
                     sliced = {name: array.slice(start, stop - start) for name, array in own.items()}
                     read = dict(zip(batch.schema.names, batch.columns, strict=True))
                     yield {name: sliced[name] if name in sliced else read[name] for name in names}
                     start = stop
+            if start != n_rows:
+                raise arrow.load_pyarrow().ArrowInvalid(
+                    f"group {group} of rows: expected {n_rows:,} rows, got {start:,}"
+                )
 
-    def _coded(self, group: int, name: str) -> PyArrow | None:
+    def _coded(self, group: int, name: str, n_rows: int) -> PyArrow | None:
         place = self.places.get(name)
-        if place is None:  # nested, or named twice
+        if place is None or group >= len(self._chunks) or place >= len(self._chunks[group]):
+            return None  # nested, or not understood
+        chunk, schema = self._chunks[group][place], self.file.schema.column(place)
+        if chunk is None or chunk.n_values != n_rows:  # pyarrow says what is wrong
             return None
-        chunk, schema = self.file.metadata.row_group(group).column(place), self.file.schema.column(place)
         if not may_be_coded(chunk, self.opened.schema.field(name).type, schema):
             return None
         return coded(self.stored, chunk, schema.max_definition_level == 1, self._scratch)

@@ -32,6 +32,8 @@ WHOLE = re.compile(r"0*[1-9][0-9]{0,17}")
 
 def header_of(file: Path, delimiter: str | None, encoding: str | None = None) -> list[str] | None:
     """The columns of a file, from its beginning alone; None where reading it will say what is wrong."""
+    if not file.is_file():  # nobody writes to a pipe twice
+        return None
     if is_parquet(file):
         pa = load_readers()
         with suppress(OSError, pa.ArrowException):

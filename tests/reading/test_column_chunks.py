@@ -1,5 +1,7 @@
 """Parquet files whose texts are stored as codes, beside columns that pyarrow reads."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 import nbcfast
 from nbcfast import read_parquet
-from nbcfast._reading import column_chunks
+from nbcfast._reading import column_chunks, footers
 from nbcfast._reading.parquet import ParquetFile
 
 pa = pytest.importorskip("pyarrow")
@@ -32,7 +34,7 @@ def whole(path):
 def only_coded(monkeypatch):
     """Refuse to read anything by pyarrow."""
 
-    def refused(self, names, groups=None):
+    def refused(self, names, groups=None, opened=None):
         raise AssertionError(f"{names} were to be read as they are stored")
 
     monkeypatch.setattr(ParquetFile, "batches", refused)
@@ -115,7 +117,7 @@ def test_what_is_too_large_is_left_to_pyarrow(path, monkeypatch):
     monkeypatch.setattr(
         ParquetFile,
         "batches",
-        lambda self, names, groups=None: seen.append(1) or batches(self, names, groups),
+        lambda self, names, *others: seen.append(1) or batches(self, names, *others),
     )
     for limit in ("MOST_ROWS", "MOST_BYTES", "MOST_VALUES"):
         with monkeypatch.context() as patch:
@@ -160,3 +162,119 @@ def test_a_file_that_is_cut_short(path):
         path.write_bytes(data[:4] + data[4 + cut :])
         with pytest.raises((ValueError, OSError)):
             read_parquet(path)
+
+
+@pytest.mark.parametrize("nullable", [True, False])
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_dot_in_a_name_is_no_path(path, order, nullable):
+    """What is "b" in a column "a" has the path of a column "a.b", and is another."""
+    inner = pa.StructArray.from_arrays([pa.array(["x", "y", "x"])], fields=[pa.field("b", pa.string())])
+    columns = [("a.b", pa.array(["p", "q", "q"])), ("a", inner), ("class", pa.array(["n", "n", "m"]))][
+        ::order
+    ]
+    schema = pa.schema([pa.field(name, array.type, nullable=nullable) for name, array in columns])
+    pq.write_table(pa.table([array for _, array in columns], schema=schema), path)
+    table = read_parquet(path, ["a.b", "class"])
+    assert [table.domain("a.b")[code] for code in table.codes("a.b")] == ["p", "q", "q"]
+    assert nbcfast.count(path, "class", ["a.b"]) == nbcfast.count(table, "class")
+
+
+def test_a_file_of_many_groups_is_opened_once(path, monkeypatch):
+    """To open a file takes as long as it has groups."""
+    columns = {"x": ["a", "b"] * 50, "y": [1, 2, 3, 4] * 25, "class": ["n", "p"] * 50}
+    pq.write_table(pa.table(columns), path, row_group_size=2)
+    seen = []
+    opened = ParquetFile.open
+    monkeypatch.setattr(ParquetFile, "open", lambda self, names: seen.append(names) or opened(self, names))
+    assert whole(path) == columns
+    assert seen == [["x", "y", "class"]]
+
+
+def test_a_file_of_very_many_small_groups_is_read_at_once(path, monkeypatch):
+    columns = {"x": ["a", "b"] * 65, "y": [1, 2] * 65}
+    pq.write_table(pa.table(columns), path, row_group_size=2)
+    seen = []
+    batches = ParquetFile.batches
+    monkeypatch.setattr(
+        ParquetFile,
+        "batches",
+        lambda self, names, *others: seen.append(others) or batches(self, names, *others),
+    )
+    assert nbcfast.count(path, "x") == nbcfast.count(columns, "x")
+    assert seen == [()]
+
+
+def test_a_chunk_of_other_rows_than_its_group(path):
+    """Two rows fewer in one column than in the other: no table is made of it."""
+    table = pa.table({"x": ["a"] * 61, "y": ["b"] * 61})
+    pq.write_table(table, path, compression="none", write_statistics=False)
+    data = path.read_bytes()
+    # 61 is written 0x7a: in the header of a page before its encoding, and of a chunk behind its compression.
+    for before, after in ((b"\x15\x7a\x15", b"\x15\x76\x15"), (b"\x15\x00\x16\x7a", b"\x15\x00\x16\x76")):
+        assert data.count(before) >= 2
+        data = data.replace(before, after, 1)
+    path.write_bytes(data)
+    for read in (read_parquet, lambda path: nbcfast.count(path, "y")):
+        with pytest.raises(ValueError, match="group 0 of rows: expected 61 rows, got 59"):
+            read(path)
+
+
+def test_a_compression_that_there_is_none_of(path):
+    """Its name is nothing to ask pyarrow for, which ends the process then."""
+    pq.write_table(pa.table({"x": ["a"] * 61, "y": ["b"] * 61}), path, compression="none")
+    data = path.read_bytes()
+    place = data.rindex(b"\x15\x00\x16\x7a")  # before 61 rows
+    path.write_bytes(data[: place + 1] + b"\x7f" + data[place + 2 :])
+    for read in (read_parquet, lambda path: nbcfast.count(path, "x")):
+        with pytest.raises(OSError, match=r"^[^:]*rows\.parquet: Unsupported compression codec value: "):
+            read(path)
+
+
+def test_a_chunk_that_does_not_fit_its_column(path):
+    """Nor for such a chunk: a column of which nothing may be null has no counts of nulls."""
+    schema = pa.schema([pa.field("x", pa.string(), nullable=False), pa.field("y", pa.string())])
+    pq.write_table(pa.table({"x": ["a"] * 61, "y": ["b"] * 61}, schema=schema), path, compression="none")
+    data = path.read_bytes()
+    place = data.rindex(b"\x25\x02\x18\x01y")  # may be null, and the name
+    path.write_bytes(data[: place + 1] + b"\x00" + data[place + 2 :])
+    with suppress(ValueError, OSError):
+        read_parquet(path)
+
+
+@pytest.mark.parametrize(("name", "number"), [("none", 0), ("snappy", 1), ("gzip", 2), ("zstd", 6)])
+def test_chunks_are_as_pyarrow_says(path, name, number):
+    compression = {"x": name, "y": "none", "z.list.element": "gzip", "w": "none"}
+    columns = {"x": ["a"] * 40, "y": list(range(40)), "z": [[1, 2]] * 40, "w": ["b"] * 40}
+    pq.write_table(
+        pa.table(columns), path, row_group_size=2, compression=compression, use_dictionary=list("xyz")
+    )
+    with open(path, "rb") as file:
+        found = footers.chunks(file)
+    assert [[chunk and chunk.compression for chunk in group] for group in found] == [
+        [number, 0, None, None]
+    ] * 20
+    metadata = pq.read_metadata(path)
+    for place, group in enumerate(found):
+        for one, chunk in enumerate(group[:2]):
+            said = metadata.row_group(place).column(one)
+            assert chunk.n_values == said.num_values == 2
+            assert (chunk.start, chunk.n_bytes) == (said.dictionary_page_offset, said.total_compressed_size)
+            assert chunk.encodings == {0, 3, 8}
+            assert set(said.encodings) == {"PLAIN", "RLE", "RLE_DICTIONARY"}
+            assert (chunk.type_, said.physical_type) == [(6, "BYTE_ARRAY"), (2, "INT64")][one]
+
+
+@given(st.data())
+def test_footers_that_are_damaged(tmp_path_factory, data):
+    """Whatever stands there, it is understood or not."""
+    path = tmp_path_factory.getbasetemp() / "footer.parquet"
+    pq.write_table(pa.table({"x": ["a", "b"], "y": [1, 2]}), path)
+    stored = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 6))):
+        stored[data.draw(st.integers(0, len(stored) - 1))] = data.draw(st.sampled_from([0, 25, 28, 127, 255]))
+    path.write_bytes(stored[data.draw(st.sampled_from([0, 0, len(stored) - 7, len(stored) - 30])) :])
+    with open(path, "rb") as file:
+        for group in footers.chunks(file):
+            assert all(
+                chunk is None or min(chunk.start, chunk.n_bytes, chunk.n_values) >= 0 for chunk in group
+            )

@@ -194,6 +194,14 @@ def test_null_values(path):
     assert read_csv(path, null_values=()).domain("x") == ("", "?", "NA")
     with pytest.raises(TypeError, match="null_values: expected a sequence of texts, got '\\?'"):
         read_csv(path, null_values="?")
+    for wrong, told in (
+        (None, "got None"),
+        (3, "got 3"),
+        (["?", 3], "got 3 in it"),
+        ([None], "got None in it"),
+    ):
+        with pytest.raises(TypeError, match=f"null_values: expected a sequence of texts, {told}$"):
+            read_csv(path, null_values=wrong)
 
 
 def test_columns_and_weights(path):

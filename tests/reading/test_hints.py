@@ -1,6 +1,7 @@
 """What a file that cannot be read looks like: hints in words to act on, and none that is not so."""
 
 import gzip
+import os
 import pickle
 import zipfile
 
@@ -111,6 +112,21 @@ def test_a_table_looks_like_nothing_else(tmp_path, content):
     (tmp_path / "a.csv").write_bytes(content)
     assert look_at(str(tmp_path / "a.csv")) is None
     assert read_csv(tmp_path / "a.csv").n_rows == 1
+
+
+def test_what_can_be_read_once(tmp_path):
+    """Nobody waits for whoever would write to a pipe a second time."""
+    for name in ("pipe.csv", "pipe.parquet"):
+        os.mkfifo(tmp_path / name)
+        assert header_of(tmp_path / name, ",") is None
+    for name, read in (
+        ("pipe.csv", read_csv),
+        ("pipe.csv", lambda path: nbcfast.count(path, "dx")),
+        ("pipe.parquet", read_parquet),
+        ("pipe.parquet", lambda path: nbcfast.count(path, "dx")),
+    ):
+        with pytest.raises(OSError, match="Is a pipe or a device, and a file is wanted: it is read more"):
+            read(tmp_path / name)
 
 
 def test_folders(tmp_path):
