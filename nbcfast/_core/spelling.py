@@ -101,7 +101,7 @@ class Arguments:
 
     def reading(self, argument: str, value: str) -> str:
         """An argument of whoever reads a file, with the text that it may be given."""
-        return f"{argument}={value!r}"
+        return f"{argument}={value!r} to nbcfast.read_csv"
 
     def nulls(self, texts: Sequence[str]) -> str:
         """What takes these texts for nulls, and no others."""
