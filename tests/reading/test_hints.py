@@ -73,12 +73,36 @@ def test_an_excel_file_is_known_by_what_is_in_it(tmp_path, name):
         ("a.csv", b'<?xml version="1.0"?>\n<a b="1,2"/>\n', "XML: a table is wanted"),
         ("a.csv", b'[{"a": 1},\n{"a": 2}]\n', "JSON: a table is wanted"),
         ("a.csv", b'{"a": 1, "b": 2}\n{"a": 1}\n', "JSON: a table is wanted"),
-        ("a.csv", b"u;v;c\n1,5;2;y\n", "a file with ';' between fields: give delimiter=';' to nbcfast.read_csv if it is"),
-        ("a.csv", b"u\tv\n1,5\t2\n", "a file with a tab between fields: give delimiter='\\t' to nbcfast.read_csv if it is"),
-        ("a.csv", TEXT.encode("utf-16"), "UTF-16, by its first bytes: give encoding='utf-16' to nbcfast.read_csv if it is"),
-        ("a.csv", TEXT.encode("utf-32"), "UTF-32, by its first bytes: give encoding='utf-32' to nbcfast.read_csv if it is"),
-        ("a.csv", TEXT.encode("utf-16-be"), "UTF-16-BE: give encoding='utf-16-be' to nbcfast.read_csv if it is"),
-        ("a.csv", TEXT.encode("cp1252"), "Windows-1252, as of Western Europe: give encoding='cp1252' to nbcfast.read_csv if it"),
+        (
+            "a.csv",
+            b"u;v;c\n1,5;2;y\n",
+            "a file with ';' between fields: give delimiter=';' to nbcfast.read_csv if it is",
+        ),
+        (
+            "a.csv",
+            b"u\tv\n1,5\t2\n",
+            "a file with a tab between fields: give delimiter='\\t' to nbcfast.read_csv if it is",
+        ),
+        (
+            "a.csv",
+            TEXT.encode("utf-16"),
+            "UTF-16, by its first bytes: give encoding='utf-16' to nbcfast.read_csv if it is",
+        ),
+        (
+            "a.csv",
+            TEXT.encode("utf-32"),
+            "UTF-32, by its first bytes: give encoding='utf-32' to nbcfast.read_csv if it is",
+        ),
+        (
+            "a.csv",
+            TEXT.encode("utf-16-be"),
+            "UTF-16-BE: give encoding='utf-16-be' to nbcfast.read_csv if it is",
+        ),
+        (
+            "a.csv",
+            TEXT.encode("cp1252"),
+            "Windows-1252, as of Western Europe: give encoding='cp1252' to nbcfast.read_csv if it",
+        ),
         (
             "a.csv",
             "\u0438\u043c\u044f,dx\n\u0418\u043b\u044c\u044f,y\n".encode("cp1251"),
