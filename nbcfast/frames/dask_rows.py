@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from nbcfast._core.untyped import Dask, Pandas, PyArrow
@@ -16,12 +17,12 @@ from nbcfast.frames.engines import (
     WorkerEngine,
     column,
 )
+from nbcfast.frames.packing import packed
 from nbcfast.frames.wheels import lacks_nbcfast, wheel_error
 from nbcfast.table.arrow import load_pyarrow
 from nbcfast.table.table import Table, concat
 
 TOGETHER = 8  # parts that are added up at once
-LOOKED_INTO = 3  # parts, until one has rows
 
 Named = tuple[list[list[str]], str | None]  # the columns of each set, and that of the weights
 Part = list[Table | None]  # the distinct rows of each set; None where there are no rows
@@ -52,16 +53,7 @@ class DaskRows(WorkerEngine):
         return []  # texts are equal letter by letter
 
     def n_values(self, places: Sequence[int], n_rows: int | None) -> list[int] | None:
-        import dask
-
-        if n_rows is None:  # of parts, whose values would have to be put together
-            return None
-        looked_at = dask.delayed(_n_values, pure=False)
-        for part in self.chosen(places).to_delayed()[:LOOKED_INTO]:
-            found: list[int] | None = looked_at(part, n_rows).compute()
-            if found is not None:
-                return found
-        return None
+        return None  # the first rows are had by reading a partition whole, and each knows its own sizes
 
     def chosen(self, places: Sequence[int]) -> Dask:
         """The frame of these columns: of a file no others are read."""
@@ -126,22 +118,32 @@ def _by_places(table: Table, places: Sequence[int]) -> PyArrow:
     return Table.from_columns(columns, table.weights, table.n_rows).to_arrow(weights=NUMBER)
 
 
-def _n_values(rows: Pandas, n_rows: int) -> list[int] | None:
-    """Of one partition, on the worker that has it: how many values its first rows have; None without rows."""
-    some = rows.head(n_rows)
-    try:
-        return [some[name].nunique() for name in some.columns] if len(some) else None
-    except TypeError:  # of objects that are no values: whoever counts them says so
-        return None
-
-
 def _counted(rows: Pandas, named: Named, most: int) -> Part:
     """Of one partition, on the worker that has it: its distinct rows."""
     sets, weights = named
     if not len(rows):
         return [None] * len(sets)
     table = Table(rows, weights=weights)
-    return [_expected_few(table.select(names).collapse(), most, place) for place, names in enumerate(sets)]
+    found = dict(_collapsed(table, sets))
+    return [_expected_few(found[place], most, place) for place in range(len(sets))]
+
+
+def _collapsed(table: Table, sets: Sequence[Sequence[str]]) -> Iterator[tuple[int, Table]]:
+    """The distinct rows of each set, with its place.
+
+    Sets whose columns have few combinations together are collapsed as one first: all rows are gone through
+    once for them, and each set is found in what is left.
+    """
+    shared = set(sets[0]).intersection(*sets[1:])
+    n_values = {name: table.column(name).domain.size for one in sets for name in one}
+    sizes = [math.prod(n_values[name] for name in one if name not in shared) for one in sets]
+    for places in packed(sizes, beside=math.prod(n_values[name] for name in shared)):
+        names = dict.fromkeys(name for place in places for name in sets[place])
+        rows = table.select(names).collapse()
+        if len(places) == 1:
+            yield places[0], rows
+        else:
+            yield from ((place, rows.select(sets[place]).collapse()) for place in places)
 
 
 def _added(parts: Sequence[Part], most: int) -> Part:

@@ -72,6 +72,49 @@ def test_values_that_are_many_are_counted_one_column_at_a_time(engine):
         nbcfast.count(engine.frame(rows), "c", max_values=100)
 
 
+LABELS = {
+    "texts": ["no", "yes"],
+    "empty text and null": ["", None],
+    "bools": [True, False],
+    "bools and null": [False, True, None],
+    "integers": [-1, 2**62 + 1],
+    "floats": [0.0, -0.0, float("nan"), None],
+    "many": list("abcdefgh"),
+}
+
+
+@pytest.mark.parametrize("which", LABELS)
+def test_classes_of_every_kind(engine, which):
+    rng = np.random.default_rng(3)
+    classes = pa.array(LABELS[which]).take(pa.array(rng.integers(0, len(LABELS[which]), 500)))
+    rows = wide(4, 500).set_column(4, "c", classes).append_column("t", pa.array(["x", "y", None, ""] * 125))
+    assert engine.frame(rows).counts("c") == nbcfast.count(Table(rows), "c")
+    domains = {"c": nbcfast.count(Table(rows), "c").classes, "x0": [2, 1, 0]}
+    declared = nbcfast.count(Table(rows, domains), "c")
+    assert engine.frame(rows, domains=domains).counts("c") == declared
+
+
+@pytest.mark.parametrize("late", [["v", "w"], ["v", None], ["w"], [None], ["v", "w", "x", None]])
+def test_classes_that_the_first_rows_have_not(engine, late):
+    first, rest = 10_000, 600
+    classes = ["u", "v"] * (first // 2) + [late[place % len(late)] for place in range(rest)]
+    rows = pa.table(
+        {
+            "a": ["x", "y", None, "z"] * ((first + rest) // 4),
+            "b": [place % 7 for place in range(first + rest)],
+            "c": classes,
+        }
+    )
+    expected = nbcfast.count(Table(rows), "c")
+    assert engine.frame(rows).counts("c") == expected
+    exactly = engine.frame(rows, most_rows=7 * len(expected.classes)).counts("c")
+    assert exactly == expected
+    with pytest.raises(
+        ValueError, match=r"most_rows: the columns '[ab]', 'c' have more than 7 distinct rows"
+    ):
+        engine.frame(rows, most_rows=7).counts("c")
+
+
 def test_classes_in_their_precedence_and_threads_and_progress(engine):
     rows = pa.table({"c": ["u", "v", "u"], "a": [1, 2, 2], "b": ["x", None, "y"]})
     frame, table, steps = engine.frame(rows), Table(rows), []
