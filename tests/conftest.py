@@ -63,9 +63,13 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish(session):
-    # Thousands of tests and all that they import stay to the end: none of it need be looked through for garbage.
+    # Thousands of tests, and all that they import, stay to the end: none of it is garbage.
     gc.collect()
     gc.freeze()
+
+
+def pytest_unconfigure():
+    gc.unfreeze()  # DuckDB writes of what Python does not take away in the end
 
 
 @pytest.fixture(scope="session")
