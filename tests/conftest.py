@@ -1,5 +1,6 @@
 """What all tests share: how long hypothesis looks, where the data is, and no test of a stale binary."""
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -59,6 +60,16 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if "thorough" in item.keywords:
             item.add_marker(skip)
+
+
+def pytest_collection_finish(session):
+    # Thousands of tests, and all that they import, stay to the end: none of it is garbage.
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure():
+    gc.unfreeze()  # DuckDB writes of what Python does not take away in the end
 
 
 @pytest.fixture(scope="session")

@@ -121,7 +121,8 @@ def test_coins_have_their_law_in_every_file_and_rows_no_order(native, tmp_path):
 
 
 def test_estimates_are_those_of_the_written_rows_and_near_the_truth(native, tmp_path):
-    data = truth()
+    # Of moments that are all different there is nothing to estimate, and it takes long.
+    data = truth().drop_columns("seen `at.`")
     told = response.disguise_frame(Frame(native(data)), SCHEME, tmp_path / "told")
     found = response.estimate(told.frame, SCHEME, "ill")
     in_memory = response.estimate(

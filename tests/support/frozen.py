@@ -8,6 +8,7 @@ runs it, reads the difference and commits it with the change.
 # ruff: noqa: E501  commands stand as they are typed
 
 import contextlib
+import functools
 import io
 import json
 import os
@@ -379,6 +380,7 @@ def frozen(folder):
     return found
 
 
+@functools.cache
 def stored():
     """Name of a fixture -> its text, as it is in tests/fixture."""
     return {

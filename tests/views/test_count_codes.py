@@ -1,11 +1,10 @@
-"""`Viewset.from_codes` against the reference: codes of every layout, and numbers beyond 32 and 63 bits."""
+"""`Viewset.from_codes` against the reference: codes of every layout, and numbers up to 63 bits."""
 
-import sys
 from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from count_cases import counted, in_a_process
+from count_cases import counted
 from few_rows import counted_by_plans
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -121,35 +120,6 @@ def test_row_major_windows_and_last_blocks(d, dtype):
         views = Viewset.from_codes(matrix, y, sizes=sizes, n_classes=2)
         for column, array in zip(matrix.T, views.counts.values(), strict=True):
             assert np.array_equal(array.ravel(), np.bincount(column * np.int64(2) + y, minlength=array.size))
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="makes a page that cannot be read")
-def test_nothing_behind_the_codes_is_read():
-    """Rows are read sixteen bytes at a time, but the page behind the last is not there."""
-    in_a_process(
-        """
-    import ctypes, mmap
-    import numpy as np
-    from nbcfast import Viewset
-    from nbcfast.views import tallying
-
-    size, page = 1 << 20, mmap.PAGESIZE
-    memory = mmap.mmap(-1, size + page)
-    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-    libc = ctypes.CDLL(None, use_errno=True)
-    assert libc.mprotect(ctypes.c_void_p(start + size), ctypes.c_size_t(page), 0) == 0
-    for dtype in (np.uint8, np.uint16, np.uint32, np.uint64):
-        for d in range(1, 41):
-            for rows in (1, 2, 7, 255, 256, 257, 272, 273, 512, 513):
-                n = rows * d * np.dtype(dtype).itemsize
-                end = np.frombuffer(memory, dtype, rows * d, size - n)
-                columns = list(end.reshape(d, rows))
-                for tallying.FEW_FIELDS in (20_000, -1):
-                    views = Viewset.from_codes(end.reshape(rows, d), np.zeros(rows, np.uint8), sizes=[2] * d)
-                    assert all(array.tolist() == [[rows], [0]] for array in views.counts.values())
-                    assert Viewset.from_codes(columns, np.zeros(rows, np.uint8), sizes=[2] * d) == views
-    """
-    )
 
 
 def test_every_code_of_a_byte():
@@ -291,26 +261,6 @@ def test_weights_up_to_63_bits():
         counted(columns, [top - 3, 1, 3])
     codes = Viewset.from_codes([[0], [0]], [0, 0], weights=[2**62, 2**62 - 1])
     assert codes.counts["A1"].tolist() == [[top]]
-
-
-@pytest.mark.parametrize("d", [1, 3])
-@pytest.mark.parametrize("row_major", [False, pytest.param(True, marks=pytest.mark.thorough)])
-def test_beyond_the_counters_of_32_bits(d, row_major):
-    """One cell gets more than 2^32 rows: the counters of 32 bits are emptied in time."""
-    from nbcfast._columns import Columns
-    from nbcfast._count import Tally
-
-    rows, passes = 1 << 20, (1 << 12) + 3
-    matrix = np.full((rows, d + 1 if row_major else d), 1, np.uint8)
-    codes = list(matrix.T) if row_major else [np.ones(rows, np.uint8) for _ in range(d)]
-    columns = Columns([*codes, np.ones(rows, np.uint8)], [2] * (len(codes) + 1), rows)
-    assert columns.is_matrix(len(codes)) == row_major
-    tally = Tally(columns, np.array([0, len(codes)]), np.arange(len(codes)))
-    for _ in range(passes):
-        assert tally.add(0, rows) == -1
-    counts = np.zeros(4 * len(codes), np.int64)
-    tally.add_to(counts)
-    assert counts.reshape(-1, 2, 2).tolist() == [[[0, 0], [0, rows * passes]]] * len(codes)
 
 
 @pytest.mark.thorough

@@ -1,4 +1,4 @@
-"""Counting: progress, threads, memory, and codes that change meanwhile."""
+"""Counting: progress, threads, memory, counters that are full, and codes that change meanwhile."""
 
 import subprocess
 import sys
@@ -159,3 +159,52 @@ done.set()
 thread.join()
 """
     assert subprocess.run([sys.executable, "-c", script], timeout=120, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="makes a page that cannot be read")
+def test_nothing_behind_the_codes_is_read():
+    """Rows are read sixteen bytes at a time, but the page behind the last is not there."""
+    in_a_process(
+        """
+    import ctypes, mmap
+    import numpy as np
+    from nbcfast import Viewset
+    from nbcfast.views import tallying
+
+    size, page = 1 << 20, mmap.PAGESIZE
+    memory = mmap.mmap(-1, size + page)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.mprotect(ctypes.c_void_p(start + size), ctypes.c_size_t(page), 0) == 0
+    for dtype in (np.uint8, np.uint16, np.uint32, np.uint64):
+        for d in range(1, 41):
+            for rows in (1, 2, 7, 255, 256, 257, 272, 273, 512, 513):
+                n = rows * d * np.dtype(dtype).itemsize
+                end = np.frombuffer(memory, dtype, rows * d, size - n)
+                columns = list(end.reshape(d, rows))
+                for tallying.FEW_FIELDS in (20_000, -1):
+                    views = Viewset.from_codes(end.reshape(rows, d), np.zeros(rows, np.uint8), sizes=[2] * d)
+                    assert all(array.tolist() == [[rows], [0]] for array in views.counts.values())
+                    assert Viewset.from_codes(columns, np.zeros(rows, np.uint8), sizes=[2] * d) == views
+    """
+    )
+
+
+@pytest.mark.parametrize("d", [1, 3])
+@pytest.mark.parametrize("row_major", [False, pytest.param(True, marks=pytest.mark.thorough)])
+def test_beyond_the_counters_of_32_bits(d, row_major):
+    """One cell gets more than 2^32 rows: the counters of 32 bits are emptied in time."""
+    from nbcfast._columns import Columns
+    from nbcfast._count import Tally
+
+    rows, passes = 1 << 20, (1 << 12) + 3
+    matrix = np.full((rows, d + 1 if row_major else d), 1, np.uint8)
+    codes = list(matrix.T) if row_major else [np.ones(rows, np.uint8) for _ in range(d)]
+    columns = Columns([*codes, np.ones(rows, np.uint8)], [2] * (len(codes) + 1), rows)
+    assert columns.is_matrix(len(codes)) == row_major
+    tally = Tally(columns, np.array([0, len(codes)]), np.arange(len(codes)))
+    for _ in range(passes):
+        assert tally.add(0, rows) == -1
+    counts = np.zeros(4 * len(codes), np.int64)
+    tally.add_to(counts)
+    assert counts.reshape(-1, 2, 2).tolist() == [[[0, 0], [0, rows * passes]]] * len(codes)
