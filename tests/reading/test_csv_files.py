@@ -293,28 +293,6 @@ def test_encodings(path, encoding, monkeypatch):
         read_csv(path, encoding=encoding)
 
 
-# --- vectors ---------------------------------------------------------------------------------------------
-
-
-def test_the_vectors_that_are_used(monkeypatch):
-    widest = csv_blocks.vectors()
-    for name, level in (("baseline", 0), ("v2", 0), ("v3", 1), ("v4", 3)):
-        monkeypatch.setenv("NBCFAST_ISA", name)
-        assert csv_blocks.vectors() == min(level, widest)
-    monkeypatch.setenv("NBCFAST_ISA", "v9")
-    with pytest.raises(ValueError, match="NBCFAST_ISA must be one of baseline, v2, v3, v4; got 'v9'"):
-        csv_blocks.vectors()
-
-
-def test_all_vectors_read_the_same(path, monkeypatch):
-    many(path, 3_000)
-    tables = []
-    for name in ("baseline", "v3", "v4"):
-        monkeypatch.setenv("NBCFAST_ISA", name)
-        tables.append(read_csv(path))
-    assert tables[0] == tables[1] == tables[2]
-
-
 # --- without pyarrow -------------------------------------------------------------------------------------
 
 
