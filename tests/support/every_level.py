@@ -1,4 +1,4 @@
-"""Prints the level of vectors that kernels use, and a digest of what most of them give: python every_level.py FOLDER.
+"""python every_level.py FOLDER: prints the level of vectors that kernels use, and a digest of what they give.
 
 Rows are more than those that are counted one by one, and fewer than a second thread is made for.
 """
