@@ -35,7 +35,7 @@ WIDTHS: dict[int, type[np.unsignedinteger]] = {1: np.uint8, 2: np.uint16, 4: np.
 
 
 def vectors() -> int:
-    """Which vectors the kernel uses, by the level that all kernels use: at the highest there may be wider ones."""
+    """Which vectors the kernel uses, by the level of all kernels: at the highest are wider ones."""
     return (0, 1, _csv_rows.levels() - 1)[_columns.level()]
 
 
