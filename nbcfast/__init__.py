@@ -6,11 +6,14 @@ import importlib as _importlib
 import os as _os
 import sys as _sys
 
+from nbcfast._core.processor import wrong_vectors as _wrong_vectors
 from nbcfast._core.stopping import is_command as _is_command
 from nbcfast._core.stopping import stop_at_once as _stop_at_once
 
 if _is_command(_sys.argv, _sys.orig_argv):  # while all else is imported Ctrl-C is one line
     _stop_at_once()
+if _wrong := _wrong_vectors():
+    raise ValueError(_wrong)
 
 try:
     _built = _importlib.import_module("nbcfast._build").__file__ or ""

@@ -10,12 +10,20 @@ cdef extern from "shared/caches.h" nogil:
     void nbc_caches(int64_t *first, int64_t *second)
     int nbc_second_is_fast()
 
+cdef extern from "shared/lanes.h" nogil:
+    int nbc_level
+
 
 def caches():
     """Bytes of the first cache of data and of the second, and whether the second is known to be nearly as fast."""
     cdef int64_t first, second
     nbc_caches(&first, &second)
     return first, second, nbc_second_is_fast() != 0
+
+
+def level():
+    """Which level of x86-64 kernels are used for: 0 (any), 1 (v3) or 2 (v4); on other processors 0."""
+    return nbc_level
 
 
 cdef class Columns:

@@ -127,24 +127,25 @@ static int nbc_is_right(const nbc_choices *all, const nbc_asked *asked, int64_t 
 
 /* ---- loops over the rows of a block; `stride` rows lie between two rivals ---- */
 
-NBC_CLONES
-static void nbc_add_floats(const float *restrict a, const float *restrict b, float *restrict sum, int64_t n)
+NBC_CLONED(void, nbc_add_floats, (const float *restrict a, const float *restrict b, float *restrict sum, int64_t n),
+           (a, b, sum, n))
 {
     for (int64_t i = 0; i < n; i++)
         sum[i] = a[i] + b[i];
 }
 
-NBC_CLONES
-static void nbc_add_doubles(const double *restrict a, const double *restrict b, double *restrict sum, int64_t n)
+NBC_CLONED(void, nbc_add_doubles, (const double *restrict a, const double *restrict b, double *restrict sum,
+                                   int64_t n),
+           (a, b, sum, n))
 {
     for (int64_t i = 0; i < n; i++)
         sum[i] = a[i] + b[i];
 }
 
 /* The smallest difference of each row. */
-NBC_CLONES
-static void nbc_least(const float *restrict part, const float *restrict terms, float *restrict least, int64_t n,
-                      int64_t stride, int64_t n_rivals)
+NBC_CLONED(void, nbc_least, (const float *restrict part, const float *restrict terms, float *restrict least,
+                             int64_t n, int64_t stride, int64_t n_rivals),
+           (part, terms, least, n, stride, n_rivals))
 {
     for (int64_t i = 0; i < n; i++)
         least[i] = part[i] + terms[i];
@@ -157,9 +158,9 @@ static void nbc_least(const float *restrict part, const float *restrict terms, f
 
 /* The weight of the rows that are certainly right; `near` is set if some are too close to say. */
 #define NBC_RIGHT(NAME, TYPE)                                                                              \
-    NBC_CLONES                                                                                             \
-    static int64_t NAME(const float *restrict part, const float *restrict terms,                           \
-                        const TYPE *restrict weights, int64_t n, float bound, int *near)                   \
+    NBC_CLONED(int64_t, NAME, (const float *restrict part, const float *restrict terms,                             \
+                               const TYPE *restrict weights, int64_t n, float bound, int *near),                    \
+               (part, terms, weights, n, bound, near))                                                              \
     {                                                                                                      \
         TYPE sum = 0;                                                                                      \
         int32_t close = 0;                                                                                 \
@@ -235,9 +236,9 @@ typedef struct {
 /* A double that is a natural number below 2^51, as bits from which nbc_bits(0x1p52) is to be taken. */
 #define NBC_NATURAL(number) nbc_bits((number) + 0x1p52)
 
-NBC_CLONES
-static nbc_loss nbc_losses_of_two(const double *restrict part, const double *restrict terms,
-                                  const double *restrict weights, int64_t n, double scale)
+NBC_CLONED(nbc_loss, nbc_losses_of_two, (const double *restrict part, const double *restrict terms,
+                                         const double *restrict weights, int64_t n, double scale),
+           (part, terms, weights, n, scale))
 {
     uint64_t finite = 0, infinite = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -255,10 +256,10 @@ static nbc_loss nbc_losses_of_two(const double *restrict part, const double *res
 }
 
 /* `spare`: 2 * n doubles. */
-NBC_CLONES
-static nbc_loss nbc_losses_of_many(const double *restrict part, const double *restrict terms,
-                                   const double *restrict weights, int64_t n, int64_t stride, int64_t n_rivals,
-                                   double scale, double *restrict spare)
+NBC_CLONED(nbc_loss, nbc_losses_of_many, (const double *restrict part, const double *restrict terms,
+                                          const double *restrict weights, int64_t n, int64_t stride, int64_t n_rivals,
+                                          double scale, double *restrict spare),
+           (part, terms, weights, n, stride, n_rivals, scale, spare))
 {
     double *restrict least = spare, *restrict sum = spare + n;
     uint64_t finite = 0, infinite = 0;

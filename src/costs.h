@@ -114,10 +114,12 @@ NBC_INLINE uint16_t nbc_cost_entry(const double *restrict v, int64_t width, int6
 
 /* The table of one part from the floats of its attributes: singles[first[a] + code], `width` each; its largest
    cost. `space`: as many entries as the part has without its last attribute, and one more. */
-NBC_CLONES static uint16_t nbc_cost_table(const nbc_column *columns, const int64_t *members, int64_t n_members,
-                                          int64_t n_attributes, const int64_t *first, const double *singles,
-                                          const double *base, int64_t width, int64_t n_classes, double unit,
-                                          double cap, double *restrict space, uint16_t *restrict table, int64_t lanes)
+NBC_CLONED(uint16_t, nbc_cost_table, (const nbc_column *columns, const int64_t *members, int64_t n_members,
+                                      int64_t n_attributes, const int64_t *first, const double *singles,
+                                      const double *base, int64_t width, int64_t n_classes, double unit, double cap,
+                                      double *restrict space, uint16_t *restrict table, int64_t lanes),
+           (columns, members, n_members, n_attributes, first, singles, base, width, n_classes, unit, cap, space,
+            table, lanes))
 {
     const int64_t last = members[n_members - 1], size = columns[last].size;
     double *restrict sums = space + width;

@@ -121,7 +121,8 @@ NBC_INLINE void nbc_increment(uint16_t *restrict table, const uint16_t *restrict
 }
 
 /* Add the counters of n entries to their sums, and clear them. */
-NBC_CLONES static void nbc_fold(uint16_t *restrict tables, uint32_t *restrict sums, int64_t n)
+NBC_CLONED(void, nbc_fold, (uint16_t *restrict tables, uint32_t *restrict sums, int64_t n),
+           (tables, sums, n))
 {
     for (int64_t i = 0; i < n; i++)
         sums[i] += (uint32_t)tables[4 * i] + tables[4 * i + 1] + tables[4 * i + 2] + tables[4 * i + 3];
@@ -150,9 +151,10 @@ NBC_INLINE void nbc_prefetch(const nbc_column *column, int64_t row, int64_t n)
 /* Count rows start .. stop-1. Columns: the attributes, then the class. The result is -1,
    or the number of a column that holds a code out of range; rows before its block are counted.
    `tables`: 4 * offset[n_groups] counters, `sums`: offset[n_groups], `index`: 2 * NBC_BLOCK, `space`: NBC_BLOCK. */
-NBC_CLONES static int64_t nbc_count_rows(const nbc_column *columns, int64_t n_attributes,
-                                         const nbc_plan *plan, uint16_t *tables, uint32_t *sums, int64_t *pending,
-                                         uint16_t *index, uint64_t *space, int64_t start, int64_t stop)
+NBC_CLONED(int64_t, nbc_count_rows, (const nbc_column *columns, int64_t n_attributes, const nbc_plan *plan,
+                                     uint16_t *tables, uint32_t *sums, int64_t *pending, uint16_t *index,
+                                     uint64_t *space, int64_t start, int64_t stop),
+           (columns, n_attributes, plan, tables, sums, pending, index, space, start, stop))
 {
     static const uint16_t nothing[NBC_BLOCK];
     const nbc_column *y_column = columns + n_attributes;
@@ -221,10 +223,11 @@ NBC_INLINE uint64_t nbc_max(const nbc_column *column, const char *codes, int64_t
 }
 
 /* As nbc_count_rows, for the attributes in `members`; counts[first[a] ..] are those of attribute a. */
-NBC_CLONES static int64_t nbc_count_straight(const nbc_column *columns, int64_t n_attributes,
-                                             const int64_t *members, int64_t n_members,
-                                             const int64_t *weights, int64_t *counts, const int64_t *first,
-                                             uint16_t *y, uint64_t *space, int64_t start, int64_t stop)
+NBC_CLONED(int64_t, nbc_count_straight, (const nbc_column *columns, int64_t n_attributes, const int64_t *members,
+                                         int64_t n_members, const int64_t *weights, int64_t *counts,
+                                         const int64_t *first, uint16_t *y, uint64_t *space, int64_t start,
+                                         int64_t stop),
+           (columns, n_attributes, members, n_members, weights, counts, first, y, space, start, stop))
 {
     static const uint16_t nothing[NBC_BLOCK];
     const nbc_column *y_column = columns + n_attributes;
@@ -390,10 +393,12 @@ NBC_INLINE void nbc_increment_lanes(const nbc_window *window, uint16_t *tables, 
 
 /* As nbc_count_rows. `bytes`: NBC_ROWS * n_attributes + 16, `most`: 64 * n_attributes,
    `y`: NBC_ROWS, `index`: NBC_LANES * NBC_ROWS, `space`: NBC_ROWS. */
-NBC_CLONES static int64_t nbc_count_matrix(const nbc_column *columns, int64_t n_attributes,
-                                           const nbc_window *windows, int64_t n_windows, int64_t total,
-                                           uint16_t *tables, uint32_t *sums, int64_t *pending, uint8_t *bytes,
-                                           uint8_t *most, uint16_t *y, uint32_t *index, uint64_t *space, int64_t start, int64_t stop)
+NBC_CLONED(int64_t, nbc_count_matrix, (const nbc_column *columns, int64_t n_attributes, const nbc_window *windows,
+                                       int64_t n_windows, int64_t total, uint16_t *tables, uint32_t *sums,
+                                       int64_t *pending, uint8_t *bytes, uint8_t *most, uint16_t *y, uint32_t *index,
+                                       uint64_t *space, int64_t start, int64_t stop),
+           (columns, n_attributes, windows, n_windows, total, tables, sums, pending, bytes, most, y, index, space,
+            start, stop))
 {
     static const uint16_t nothing[NBC_ROWS];
     const nbc_column *y_column = columns + n_attributes;

@@ -51,9 +51,9 @@ NBC_JOIN(64_64, uint64_t, uint64_t)
 /* The keys of n rows from `row` on. The last column is the value and takes `value_size` places, of which it
    may use fewer. Returns -1, or a column with a code out of range. */
 #define NBC_KEYS(BITS)                                                                      \
-    NBC_CLONES static int64_t nbc_keys##BITS(const nbc_column *columns, int64_t n_columns,  \
-                                             int64_t value_size, uint##BITS##_t *restrict keys, \
-                                             int64_t row, int64_t n)                        \
+    NBC_CLONED(int64_t, nbc_keys##BITS, (const nbc_column *columns, int64_t n_columns, int64_t value_size,          \
+                                         uint##BITS##_t *restrict keys, int64_t row, int64_t n),                    \
+               (columns, n_columns, value_size, keys, row, n))                                                      \
     {                                                                                       \
         for (int64_t start = 0; start < n; start += NBC_GROUP_BLOCK) {                      \
             const int64_t some = n - start < NBC_GROUP_BLOCK ? n - start : NBC_GROUP_BLOCK; \
@@ -135,8 +135,9 @@ static int nbc_run_merge(const nbc_run *a, const nbc_run *b, nbc_run *out)
 
 /* Least significant digit first; the sorted keys are in the array that is returned. */
 #define NBC_RADIX(BITS)                                                                     \
-    NBC_CLONES static uint##BITS##_t *nbc_radix##BITS(uint##BITS##_t *from, uint##BITS##_t *to, \
-                                                      int64_t n, int bits)                  \
+    NBC_CLONED(uint##BITS##_t *, nbc_radix##BITS, (uint##BITS##_t *from, uint##BITS##_t *to, int64_t n,             \
+                                                   int bits),                                                       \
+               (from, to, n, bits))                                                                                 \
     {                                                                                       \
         int64_t places[NBC_MOST_DIGITS][1 << NBC_DIGIT_BITS];                               \
         int passes = (bits + NBC_DIGIT_BITS - 1) / NBC_DIGIT_BITS;                          \
@@ -170,7 +171,8 @@ static int nbc_run_merge(const nbc_run *a, const nbc_run *b, nbc_run *out)
         return from;                                                                        \
     }                                                                                       \
     /* The runs of equal keys among sorted ones. `ends` has n + 1 places. */                \
-    NBC_CLONES static int nbc_runs##BITS(const uint##BITS##_t *restrict keys, int64_t n, nbc_run *out) \
+    NBC_CLONED(int, nbc_runs##BITS, (const uint##BITS##_t *restrict keys, int64_t n, nbc_run *out),                 \
+               (keys, n, out))                                                                                      \
     {                                                                                       \
         int64_t size = n > 0, j = 0, last = 0;                                              \
         for (int64_t i = 1; i < n; i++)                                                     \
@@ -332,8 +334,8 @@ NBC_INLINE void nbc_dense_add(uint32_t *even, uint32_t *odd, const uint32_t *key
 }
 
 /* How many cells are not 0, and how many groups (of `size` neighbouring cells) have such a one. */
-NBC_CLONES static int64_t nbc_dense_size(const uint32_t *restrict table, int64_t n_groups, int64_t size,
-                                         int64_t *groups)
+NBC_CLONED(int64_t, nbc_dense_size, (const uint32_t *restrict table, int64_t n_groups, int64_t size, int64_t *groups),
+           (table, n_groups, size, groups))
 {
     int64_t pairs = 0, found = 0;
     for (int64_t g = 0; g < n_groups; g++) {

@@ -110,8 +110,9 @@ static int nbc_order_of(const nbc_exact *exact, int64_t j, int64_t k)
 }
 
 /* out[i * m + j] = left[i] + right[j], clamped. */
-NBC_CLONES static void nbc_outer(const int64_t *restrict left, int64_t n, const int64_t *restrict right, int64_t m,
-                                 int64_t *restrict out)
+NBC_CLONED(void, nbc_outer, (const int64_t *restrict left, int64_t n, const int64_t *restrict right, int64_t m,
+                             int64_t *restrict out),
+           (left, n, right, m, out))
 {
     for (int64_t i = 0; i < n; i++, out += m) {
         const int64_t x = left[i];
@@ -403,12 +404,13 @@ static int64_t nbc_list(const int32_t *above, const int32_t *above_too, int64_t 
    differs (labels = 0), or the class that wins all of its comparisons (labels = 1). Comparison p of the classes
    first[p] < second[p] holds in V where rank[p][j] >= above[p][i], in V' the same with the second set.
    `losers`: 2 * n_classes * NBC_ENUMERATION_BLOCK. first_i, first_j: a differing pair, where there is one. */
-NBC_CLONES static int64_t nbc_enumerate(const int32_t *restrict above, const int32_t *restrict above_too, int64_t n,
-                                        const int32_t *restrict rank, const int32_t *restrict rank_too, int64_t m,
-                                        int64_t n_pairs, const int32_t *first, const int32_t *second,
-                                        int64_t n_classes, int labels, const int64_t *weight,
-                                        const int64_t *rank_weight, int64_t start, int64_t stop,
-                                        int32_t *restrict losers, int64_t *first_i, int64_t *first_j)
+NBC_CLONED(int64_t, nbc_enumerate, (const int32_t *restrict above, const int32_t *restrict above_too, int64_t n,
+                                    const int32_t *restrict rank, const int32_t *restrict rank_too, int64_t m,
+                                    int64_t n_pairs, const int32_t *first, const int32_t *second, int64_t n_classes,
+                                    int labels, const int64_t *weight, const int64_t *rank_weight, int64_t start,
+                                    int64_t stop, int32_t *restrict losers, int64_t *first_i, int64_t *first_j),
+           (above, above_too, n, rank, rank_too, m, n_pairs, first, second, n_classes, labels, weight, rank_weight,
+            start, stop, losers, first_i, first_j))
 {
     int64_t total = 0;
     int32_t differs[NBC_ENUMERATION_BLOCK];

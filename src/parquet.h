@@ -283,8 +283,9 @@ NBC_INLINE void nbc_eight_u16(const uint8_t *at, int width, uint16_t *out)
 
 /* Unpack n codes of Parquet's hybrid of runs and packed groups; -1 where they are fewer. */
 #define NBC_UNPACK(BITS)                                                                                             \
-    NBC_CLONES static int nbc_unpack_u##BITS(const uint8_t *at, const uint8_t *end, int width,                       \
-                                             uint##BITS##_t *restrict out, int64_t n)                                \
+    NBC_CLONED(int, nbc_unpack_u##BITS, (const uint8_t *at, const uint8_t *end, int width,                          \
+                                         uint##BITS##_t *restrict out, int64_t n),                                  \
+               (at, end, width, out, n))                                                                            \
     {                                                                                                                \
         nbc_bytes from = {at, end};                                                                                  \
         for (int64_t done = 0; done < n;) {                                                                          \
@@ -330,7 +331,8 @@ NBC_UNPACK(16)
 #undef NBC_UNPACK
 
 /* How many of the bytes are 1, and the largest of the codes. */
-NBC_CLONES static int64_t nbc_sum_u8(const uint8_t *restrict bytes, int64_t n)
+NBC_CLONED(int64_t, nbc_sum_u8, (const uint8_t *restrict bytes, int64_t n),
+           (bytes, n))
 {
     int64_t total = 0;
     for (int64_t i = 0; i < n; i++)
@@ -339,7 +341,8 @@ NBC_CLONES static int64_t nbc_sum_u8(const uint8_t *restrict bytes, int64_t n)
 }
 
 #define NBC_LARGEST(BITS)                                                                                            \
-    NBC_CLONES static int64_t nbc_largest_u##BITS(const uint##BITS##_t *restrict codes, int64_t n)                   \
+    NBC_CLONED(int64_t, nbc_largest_u##BITS, (const uint##BITS##_t *restrict codes, int64_t n),                     \
+               (codes, n))                                                                                          \
     {                                                                                                                \
         uint##BITS##_t most = 0;                                                                                     \
         for (int64_t i = 0; i < n; i++)                                                                              \

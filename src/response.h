@@ -13,8 +13,9 @@ NBC_INLINE uint64_t nbc_spread(uint64_t bits)
 }
 
 /* codes of 0 and 1: those whose bit is set are reversed. */
-NBC_CLONES static void nbc_flip_codes(const uint64_t *restrict mask, const uint8_t *restrict codes,
-                                      uint8_t *restrict out, int64_t n)
+NBC_CLONED(void, nbc_flip_codes, (const uint64_t *restrict mask, const uint8_t *restrict codes, uint8_t *restrict out,
+                                  int64_t n),
+           (mask, codes, out, n))
 {
     int64_t i = 0;
     for (; i + 64 <= n; i += 64) {
@@ -33,8 +34,9 @@ NBC_CLONES static void nbc_flip_codes(const uint64_t *restrict mask, const uint8
 
 /* Where the bit is set another one of the `size` values, uniformly: code + 1 + u, u uniform below size - 1,
    counted round. Codes are below size, and 2 <= size <= 256. */
-NBC_CLONES static void nbc_lie_u8(nbc_coins *coins, const uint64_t *restrict mask, const uint8_t *restrict codes,
-                                  uint8_t *restrict out, int64_t n, uint32_t size)
+NBC_CLONED(void, nbc_lie_u8, (nbc_coins *coins, const uint64_t *restrict mask, const uint8_t *restrict codes,
+                              uint8_t *restrict out, int64_t n, uint32_t size),
+           (coins, mask, codes, out, n, size))
 {
     const uint16_t others = (uint16_t)(size - 1), all = (uint16_t)size;
     const uint16_t threshold = (uint16_t)((65536 - others) % others);
@@ -96,7 +98,8 @@ NBC_LIE(u32, uint32_t)
 NBC_LIE(u64, uint64_t)
 #undef NBC_LIE
 
-NBC_CLONES static int64_t nbc_ones(const uint64_t *restrict a, int64_t n)
+NBC_CLONED(int64_t, nbc_ones, (const uint64_t *restrict a, int64_t n),
+           (a, n))
 {
     int64_t total = 0;
     for (int64_t i = 0; i < n; i++)
@@ -104,7 +107,8 @@ NBC_CLONES static int64_t nbc_ones(const uint64_t *restrict a, int64_t n)
     return total;
 }
 
-NBC_CLONES static int64_t nbc_common(const uint64_t *restrict a, const uint64_t *restrict b, int64_t n)
+NBC_CLONED(int64_t, nbc_common, (const uint64_t *restrict a, const uint64_t *restrict b, int64_t n),
+           (a, b, n))
 {
     int64_t total = 0;
     for (int64_t i = 0; i < n; i++)

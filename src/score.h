@@ -236,8 +236,9 @@ NBC_INLINE void nbc_odds(const nbc_scores *scores, const nbc_room *room, int64_t
 }
 
 /* Predict two classes: class 1 wins ties, and where both X are zero the sum is no number. */
-NBC_CLONES static int64_t nbc_predict_two(const nbc_scores *scores, const nbc_room *room, uint16_t *restrict labels,
-                                          uint8_t *restrict tied, int64_t row, int64_t n)
+NBC_CLONED(int64_t, nbc_predict_two, (const nbc_scores *scores, const nbc_room *room, uint16_t *restrict labels,
+                                      uint8_t *restrict tied, int64_t row, int64_t n),
+           (scores, room, labels, tied, row, n))
 {
     const double *restrict sum = room->sums;
     const double bound = scores->bound;
@@ -376,8 +377,9 @@ static int64_t nbc_best(const nbc_scores *scores, int64_t row, const double *sum
     return best;
 }
 
-NBC_CLONES static int64_t nbc_predict_many(const nbc_scores *scores, const nbc_room *room, uint16_t *restrict labels,
-                                           uint8_t *restrict tied, int64_t row, int64_t n)
+NBC_CLONED(int64_t, nbc_predict_many, (const nbc_scores *scores, const nbc_room *room, uint16_t *restrict labels,
+                                       uint8_t *restrict tied, int64_t row, int64_t n),
+           (scores, room, labels, tied, row, n))
 {
     const int64_t width = scores->width;
     int64_t n_close = 0;
@@ -428,8 +430,9 @@ static int nbc_row_sums(const nbc_scores *scores, const nbc_room *room, int64_t 
 }
 
 /* As nbc_predict_many, by costs; *n_close grows by the rows in which they leave several classes. */
-NBC_CLONES static int64_t nbc_predict_costs(const nbc_scores *scores, const nbc_room *room, uint16_t *restrict labels,
-                                            uint8_t *restrict tied, int64_t row, int64_t n, int64_t *n_close)
+NBC_CLONED(int64_t, nbc_predict_costs, (const nbc_scores *scores, const nbc_room *room, uint16_t *restrict labels,
+                                        uint8_t *restrict tied, int64_t row, int64_t n, int64_t *n_close),
+           (scores, room, labels, tied, row, n, n_close))
 {
     const nbc_costs *costs = &scores->costs;
     const int64_t bad = nbc_indices(scores, room, row, n);
@@ -459,8 +462,9 @@ NBC_CLONES static int64_t nbc_predict_costs(const nbc_scores *scores, const nbc_
 }
 
 /* The sums of costs of n rows, n_classes a row; `column` where a code is bad, or -1. */
-NBC_CLONES static int64_t nbc_row_costs(const nbc_scores *scores, const nbc_room *room, uint32_t *sums,
-                                        int64_t row, int64_t n)
+NBC_CLONED(int64_t, nbc_row_costs, (const nbc_scores *scores, const nbc_room *room, uint32_t *sums, int64_t row,
+                                    int64_t n),
+           (scores, room, sums, row, n))
 {
     const nbc_costs *costs = &scores->costs;
     const int64_t bad = nbc_indices(scores, room, row, n);
@@ -478,8 +482,9 @@ NBC_CLONES static int64_t nbc_row_costs(const nbc_scores *scores, const nbc_room
 }
 
 /* All classes of n rows, the largest X first and the higher class of two equal ones: binary insertion. */
-NBC_CLONES static int64_t nbc_order_many(const nbc_scores *scores, const nbc_room *room, uint16_t *order,
-                                         int64_t row, int64_t n)
+NBC_CLONED(int64_t, nbc_order_many, (const nbc_scores *scores, const nbc_room *room, uint16_t *order, int64_t row,
+                                     int64_t n),
+           (scores, room, order, row, n))
 {
     const int64_t C = scores->n_classes;
     const int64_t bad = nbc_indices(scores, room, row, n);

@@ -264,7 +264,8 @@ NBC_INLINE int nbc_scan_wide(nbc_scan *scan, const nbc_groups *groups, int64_t s
     return 0;
 }
 
-NBC_CLONES static int nbc_scan_groups(nbc_scan *scan, const nbc_groups *groups, int64_t start, int64_t stop)
+NBC_CLONED(int, nbc_scan_groups, (nbc_scan *scan, const nbc_groups *groups, int64_t start, int64_t stop),
+           (scan, groups, start, stop))
 {
     switch (scan->width) {
     case 2: return nbc_scan_wide(scan, groups, start, stop, 2);

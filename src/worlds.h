@@ -57,8 +57,9 @@ static double nbc_worlds_roundings(int64_t terms)
 typedef double nbc_eight __attribute__((vector_size(64)));
 
 /* out[i] = sum_j a[j] * r[i + j], j < n_a, i < n_out. */
-NBC_CLONES static void nbc_slide(const double *restrict a, int64_t n_a, const double *restrict r,
-                                 double *restrict out, int64_t n_out)
+NBC_CLONED(void, nbc_slide, (const double *restrict a, int64_t n_a, const double *restrict r, double *restrict out,
+                             int64_t n_out),
+           (a, n_a, r, out, n_out))
 {
     int64_t i = 0;
     for (; i + 32 <= n_out; i += 32) {

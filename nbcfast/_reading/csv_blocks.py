@@ -16,7 +16,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from nbcfast import _codes, _csv_rows
+from nbcfast import _codes, _columns, _csv_rows
 from nbcfast._core.dtypes import Array, Bytes, Codes
 from nbcfast._core.threads import over_spans
 from nbcfast._reading.opened import FileBytes
@@ -30,20 +30,13 @@ BATCH_BYTES = 1 << 25  # of text whose rows are delivered together
 MOST_BLOCKS = 64  # of a batch
 MARK = b"\xef\xbb\xbf"  # at the beginning of a file in UTF-8
 NO_PLACE = 0xFFFFFFFF
-VECTORS = {"baseline": 0, "v2": 0, "v3": 1, "v4": 3}  # by the level of x86-64
 
 WIDTHS: dict[int, type[np.unsignedinteger]] = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 
 
 def vectors() -> int:
-    """Which vectors kernels of text use: the widest there are, or less if NBCFAST_ISA says so."""
-    widest = _csv_rows.levels() - 1
-    asked = os.environ.get("NBCFAST_ISA")
-    if not asked:
-        return widest
-    if asked not in VECTORS:
-        raise ValueError(f"NBCFAST_ISA must be one of {', '.join(VECTORS)}; got {asked[:60]!r}")
-    return min(VECTORS[asked], widest)
+    """Which vectors the kernel uses, by the level of all kernels: at the highest are wider ones."""
+    return (0, 1, _csv_rows.levels() - 1)[_columns.level()]
 
 
 @dataclass(frozen=True)

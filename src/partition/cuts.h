@@ -72,8 +72,9 @@ NBC_INLINE int64_t nbc_upto_64(const uint8_t *codes, uint8_t v)
     return sum;
 }
 
-NBC_CLONES static nbc_cut_t nbc_cut_few(const char *rows, int64_t n, int64_t stride, int64_t attribute, int64_t lo,
-                                        int64_t hi)
+NBC_CLONED(nbc_cut_t, nbc_cut_few, (const char *rows, int64_t n, int64_t stride, int64_t attribute, int64_t lo,
+                                    int64_t hi),
+           (rows, n, stride, attribute, lo, hi))
 {
     uint8_t codes[64];
     int64_t low = lo, high = hi;
@@ -111,8 +112,9 @@ NBC_INLINE nbc_cut_t nbc_upto(const uint32_t *codes, const int64_t *weights, int
     return found;
 }
 
-NBC_CLONES static int nbc_cut_wide(const nbc_problem *q, nbc_scratch *s, const char *rows, int64_t n, int64_t people,
-                                   int64_t attribute, int64_t lo, int64_t hi, nbc_cut_t *cut)
+NBC_CLONED(int, nbc_cut_wide, (const nbc_problem *q, nbc_scratch *s, const char *rows, int64_t n, int64_t people,
+                               int64_t attribute, int64_t lo, int64_t hi, nbc_cut_t *cut),
+           (q, s, rows, n, people, attribute, lo, hi, cut))
 {
     int64_t low = lo, high = hi;
     nbc_cut_t upto = {0, 0, 0}, below = {0, 0, 0};
@@ -162,9 +164,10 @@ static nbc_cut_t nbc_cut_counts(const int64_t *people_of, const int64_t *rows_of
 
 /* The people (and rows) of each code from lo to hi in codes_hist: first the people, then, where rows are weighted,
    the rows; `rows_at` is where the rows stand. 0, NBC_NO_MEMORY, or NBC_NO_RECORDS at a code beyond. */
-NBC_CLONES static int nbc_code_counts(const nbc_problem *q, nbc_scratch *s, const char *rows, int64_t n,
-                                      int64_t attribute, int64_t lo, int64_t hi, const nbc_joint *joint,
-                                      const int64_t *first, const int64_t **rows_at)
+NBC_CLONED(int, nbc_code_counts, (const nbc_problem *q, nbc_scratch *s, const char *rows, int64_t n,
+                                  int64_t attribute, int64_t lo, int64_t hi, const nbc_joint *joint,
+                                  const int64_t *first, const int64_t **rows_at),
+           (q, s, rows, n, attribute, lo, hi, joint, first, rows_at))
 {
     const int64_t range = hi - lo + 1;
     s->codes_hist.n = 0;
@@ -321,9 +324,10 @@ NBC_INLINE int nbc_tally(const nbc_problem *q, const char *rows, int64_t n, int6
     return 0;
 }
 
-NBC_CLONES static int nbc_tally_any(const nbc_problem *q, const char *rows, int64_t n, int64_t attribute,
-                                     const nbc_kid *kids, int64_t n_kids, int64_t size, int64_t value_at, int64_t *hist,
-                                     nbc_longs *touched, int64_t all_cells)
+NBC_CLONED(int, nbc_tally_any, (const nbc_problem *q, const char *rows, int64_t n, int64_t attribute,
+                                const nbc_kid *kids, int64_t n_kids, int64_t size, int64_t value_at, int64_t *hist,
+                                nbc_longs *touched, int64_t all_cells),
+           (q, rows, n, attribute, kids, n_kids, size, value_at, hist, touched, all_cells))
 {
     if (q->width == 1 && q->stride == 16 && !q->weighted && n_kids == 2 && all_cells)
         return nbc_tally(q, rows, n, attribute, kids, 2, size, value_at, hist, touched, 1, 16, 0, 1);

@@ -51,8 +51,9 @@ NBC_INLINE int nbc_move_two(const char *restrict rows, char *restrict out, int64
 
 /* The rows of a node to its parts, one after the other, in the order they have. `ends` has room for 2 n_kids.
    0, or NBC_NO_RECORDS where other rows were counted. */
-NBC_CLONES static int nbc_move(const nbc_problem *q, const char *restrict rows, char *restrict out, int64_t n,
-                               int64_t attribute, const nbc_kid *kids, int64_t n_kids, int64_t *ends)
+NBC_CLONED(int, nbc_move, (const nbc_problem *q, const char *restrict rows, char *restrict out, int64_t n,
+                           int64_t attribute, const nbc_kid *kids, int64_t n_kids, int64_t *ends),
+           (q, rows, out, n, attribute, kids, n_kids, ends))
 {
     if (n_kids == 2) {
         if (q->width == 1 && q->stride == 16)

@@ -137,8 +137,9 @@ NBC_INLINE void nbc_extremes_four(const char *rows, int64_t n, int64_t count, in
     nbc_extremes_u8(rows, n, 16, count, lo, hi);
 }
 
-NBC_CLONES static void nbc_extremes(const char *rows, int64_t n, int64_t stride, int64_t width, int64_t count,
-                                    int64_t *lo, int64_t *hi)
+NBC_CLONED(void, nbc_extremes, (const char *rows, int64_t n, int64_t stride, int64_t width, int64_t count,
+                                int64_t *lo, int64_t *hi),
+           (rows, n, stride, width, count, lo, hi))
 {
     if (width == 1 && stride == 16)
         nbc_extremes_four(rows, n, count, lo, hi);

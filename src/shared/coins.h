@@ -81,7 +81,8 @@ NBC_INLINE void nbc_chacha_blocks(const uint32_t *key, uint64_t counter, uint32_
     }
 }
 
-NBC_CLONES static void nbc_chacha_fill(nbc_coins *coins)
+NBC_CLONED(void, nbc_chacha_fill, (nbc_coins *coins),
+           (coins))
 {
     uint32_t blocks[16 * NBC_CHACHA_LANES];
     for (int64_t at = 0; at < NBC_COIN_WORDS; at += 8 * NBC_CHACHA_LANES) {
@@ -93,7 +94,8 @@ NBC_CLONES static void nbc_chacha_fill(nbc_coins *coins)
 
 #define NBC_ROTATE64(x, n) (((x) << (n)) | ((x) >> (64 - (n))))
 
-NBC_CLONES static void nbc_xoshiro_fill(nbc_coins *coins)
+NBC_CLONED(void, nbc_xoshiro_fill, (nbc_coins *coins),
+           (coins))
 {
     nbc_eight_words a, b, c, d, t, r;
     memcpy(&a, coins->state[0], 64);
@@ -235,7 +237,8 @@ NBC_INLINE uint64_t nbc_coins_later(nbc_coins *coins, const nbc_binary *binary)
 /* Each bit is 1 with the probability num/den exactly: a uniform number below 1, of which as many digits are
    drawn as it takes, is below num/den. It is undecided while its digits are those of num/den. The few that the
    first digits leave undecided are looked at one by one. */
-NBC_CLONES static void nbc_coins_bits(nbc_coins *coins, uint64_t num, uint64_t den, uint64_t *out, int64_t n_words)
+NBC_CLONED(void, nbc_coins_bits, (nbc_coins *coins, uint64_t num, uint64_t den, uint64_t *out, int64_t n_words),
+           (coins, num, den, out, n_words))
 {
     if (num == 0 || num == den) {
         memset(out, num ? 0xff : 0, (size_t)n_words * 8);

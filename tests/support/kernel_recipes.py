@@ -227,6 +227,7 @@ RECIPES = {
     "_columns.Columns.n_columns": read(columns, "n_columns"),
     "_columns.Columns.n_rows": read(columns, "n_rows"),
     "_columns.caches": lambda w: (_columns.caches, ()),
+    "_columns.level": lambda w: (_columns.level, ()),
     "_count.Tally": lambda w: (_count.Tally, (w.get(columns), longs(0, 2), longs(0, 1), None)),
     "_count.Tally.add": on(tally, "add", lambda w: (0, 40)),
     "_count.Tally.add_to": on(tally, "add_to", lambda w: (np.zeros(20, np.int64),)),
