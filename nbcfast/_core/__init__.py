@@ -6,5 +6,5 @@ of many integers; `chances`: epsilon and shares in words. `spelling`: how argume
 gave them. `dtypes` and `untyped`: names for annotations. `threads`: rows in chunks; `joint`: several
 columns looked up with one index; `files`: written whole or not at all; `pickling`: of mappings that are
 read only; `json_numbers`: integers of files of JSON; `sql_text`: names and values as SQL writes them;
-`stopping`: what Ctrl-C says.
+`stopping`: what Ctrl-C says; `processor`: which of its vectors are asked for.
 """
