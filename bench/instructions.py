@@ -5,8 +5,8 @@ same machine code the numbers are the same, whatever else the machine does. It f
 above what bench/instructions.json stores; --record stores what it finds.
 
 Of each job two numbers are compared: of the kernels alone, and of all that runs, the interpreter too. Kernels
-of another compiler, or of another clone (valgrind has AVX2 and no AVX-512: the clone for x86-64-v3 runs), are
-other machine code: then nothing is compared, and nothing fails. Where Python, NumPy or pyarrow are others
+of another compiler, or of another clone (valgrind has AVX2 and no AVX-512: that for x86-64-v3 runs), are other
+machine code: then nothing is compared, and nothing fails. Where Python, NumPy or pyarrow are others
 than when the numbers were stored, the kernels alone are compared. Either is said.
 """
 
@@ -50,7 +50,7 @@ def compiler(library: Path) -> str:
 def of_dump(text: str) -> tuple[int, int, set[str]]:
     """What a file of callgrind says: instructions of the kernels, of all, and the clones that ran."""
     names: dict[str, str] = {}
-    clones = set(re.findall(r"\) nbc_\w+\.(arch_[\w-]+|default)\b", text))
+    clones = set(re.findall(r"\) nbc_\w+_(v\d)\b", text))
     kernels = total = 0
     in_kernel = called = False
     for line in text.splitlines():

@@ -15,7 +15,7 @@ gate = import_module("instructions")
 
 STORED = {
     "compiler": "GCC 12.2.0",
-    "clone": "arch_x86_64_v3",
+    "clone": "v3",
     "Python": "3.11.7",
     "numpy": "2.4.6",
     "pyarrow": "26.0.1",
@@ -98,7 +98,7 @@ fn=(1) memset
 12 100
 +3 20
 cob=(2) /env/site-packages/nbcfast/_count.cpython-311-x86_64-linux-gnu.so
-cfn=(2) nbc_count_rows.arch_x86_64_v3
+cfn=(2) nbc_count_rows_v3
 calls=2 40
 15 5000
 
@@ -118,7 +118,7 @@ totals: 13128
 
 def test_instructions_of_the_kernels_in_a_dump():
     """Those of a call are counted where they were taken, not where the call stands."""
-    assert gate.of_dump(DUMP) == (3008, 13128, {"arch_x86_64_v3"})
+    assert gate.of_dump(DUMP) == (3008, 13128, {"v3"})
 
 
 @pytest.mark.parametrize(
@@ -163,5 +163,5 @@ def test_what_is_stored_is_whole():
     with import_module("shared.hot_jobs").jobs() as jobs:
         assert list(stored["jobs"]) == list(jobs)
         assert all(job() is not None for job in jobs.values())
-    assert stored["clone"] == "arch_x86_64_v3"
+    assert stored["clone"] == "v3"
     assert all(0 < job["kernels"] < job["all"] for job in stored["jobs"].values())
