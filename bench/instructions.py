@@ -5,8 +5,8 @@ same machine code the numbers are the same, whatever else the machine does. It f
 above what bench/instructions.json stores; --record stores what it finds.
 
 Of each job two numbers are compared: of the kernels alone, and of all that runs, the interpreter too. Kernels
-of another compiler, or of another clone (valgrind has AVX2 and no AVX-512: that for x86-64-v3 runs), are other
-machine code: then nothing is compared, and nothing fails. Where Python, NumPy or pyarrow are others
+of another compiler, or of another clone (valgrind has AVX2 and no AVX-512: that for x86-64-v3 runs), are
+other machine code: then nothing is compared, and nothing fails. Where Python, NumPy or pyarrow are others
 than when the numbers were stored, the kernels alone are compared. Either is said.
 """
 

@@ -77,12 +77,17 @@ HEADINGS = ["job", "peer, its best form", "theirs", "ours", "ratio", "target", "
 
 
 def medians(
-    runs: list[Callable[[], Any]], rounds: int, clock: Callable[[], float] = time.process_time
+    runs: list[Callable[[], Any]],
+    rounds: int,
+    clock: Callable[[], float] = time.process_time,
+    *,
+    after_itself: bool = False,
 ) -> list[float]:
     """Seconds a call: the median over rounds, in each of which every run has its turn.
 
     The order changes from round to round, so that nobody always follows the same neighbour. By default the
-    CPU time of all threads of the process.
+    CPU time of all threads of the process. `after_itself`: each turn begins with a call that is not timed,
+    as some keep memory when they are done, and give it up later, at the cost of whoever comes next.
     """
     loops = []
     for run in runs:
@@ -99,6 +104,8 @@ def medians(
     for _ in range(rounds):
         shuffled.shuffle(order)
         for number in order:
+            if after_itself:
+                runs[number]()
             start = clock()
             for _ in range(loops[number]):
                 runs[number]()
@@ -115,6 +122,8 @@ def race(
     rounds: int,
     targets: dict[str, float] | None = None,
     clock: Callable[[], float] = time.process_time,
+    *,
+    after_itself: bool = False,
 ) -> Iterator[Row]:
     """A row for the best form of each peer; all answers must be equal."""
     entrants = [(who, form) for who, forms in peers.items() for form in forms]
@@ -122,7 +131,8 @@ def race(
     for who, form in entrants:
         if form.answer is not None and not equal(form.answer(form.run()), expected):
             raise AssertionError(f"{job}: {who} ({form.how}) gives another answer than nbcfast")
-    own, *others = medians([ours.run, *(form.run for _, form in entrants)], rounds, clock)
+    runs = [ours.run, *(form.run for _, form in entrants)]
+    own, *others = medians(runs, rounds, clock, after_itself=after_itself)
     for who, forms in peers.items():
         times = [seconds for (name, _), seconds in zip(entrants, others, strict=True) if name == who]
         best = min(times)
