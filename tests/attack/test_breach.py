@@ -68,9 +68,9 @@ class TestBreach:
             return
         try:
             release = nbcfast.safety_transform(
-                views, limit, attacker=attacker, rows=200, allow_differences=True
+                views, limit, attacker=attacker, rows=2_000, allow_differences=True
             )
-        except nbcfast.Infeasible:  # as 200 rows cannot be three equal classes
+        except nbcfast.Infeasible:  # as 2,000 rows cannot be three equal classes
             assert limit < Fraction(21, 20) * (2 if attacker == "worlds" else 1)
             release = nbcfast.safety_transform(views, limit, attacker=attacker)
         prior = Fraction(1, len(views.classes))
