@@ -359,10 +359,12 @@ static void nbc_round(nbc_real *a, int bits, int n)
     }
 }
 
+/* Exponents lie within 2^40, as was looked at; one that somebody has written since may not overflow. */
 static void nbc_load(nbc_real *result, const uint64_t *limbs, int64_t exponent, int n)
 {
+    const int64_t most = (int64_t)1 << 40;
     memcpy(result->limb, limbs, sizeof(uint64_t) * (size_t)n);
-    result->exponent = exponent;
+    result->exponent = exponent < -most ? -most : exponent > most ? most : exponent;
 }
 
 /* The product of the numbers at these places, `stride` apart. */
