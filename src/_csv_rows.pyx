@@ -447,7 +447,7 @@ cdef class Scanner:
         cdef nbc_csv_cache *cache = self.cache(column)
         cdef int64_t n = out.shape[0]
         if not 0 <= start <= self.scanner.rows - n:
-            raise ValueError(f"rows {start} to {start + n} of {self.scanner.rows}")
+            raise ValueError(f"{n} rows from {start} on, of {self.scanner.rows}")
         if <int> sizeof(code_t) < cache.width:
             raise ValueError(f"expected room for codes of {cache.width} bytes, got {sizeof(code_t)}")
         if n:

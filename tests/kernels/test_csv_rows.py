@@ -164,7 +164,7 @@ def test_what_the_kernel_refuses():
             lambda: _csv_rows.Scanner(values, 2, np.array([0, 1]), 44, [], keys, 0),
             "1 columns, but 2 places and 2 keys",
         ),
-        (lambda: scanner.copy(0, 0, np.empty(9, np.uint8)), "rows 0 to 9 of 0"),
+        (lambda: scanner.copy(0, 0, np.empty(9, np.uint8)), "9 rows from 0 on, of 0"),
         (lambda: values.integers(0, np.empty(0, np.uint32), np.empty(1, np.int64)), "0 codes but room for 1"),
         (lambda: values.floats(0, np.empty(0, np.uint32), np.empty(1)), "0 codes but room for 1"),
         (
