@@ -33,9 +33,10 @@ void spread(double (*restrict next)[MOST], double (*restrict from)[MOST],
 }
 
 /* The least odds of (l, k, m); a negative number where it cannot be told. */
-NBC_CLONES double dp_odds(const int64_t *offsets, const uint32_t *values, const int64_t *counts,
-                          const int64_t *sizes, int64_t n_groups, int64_t n_values, int64_t l, int64_t k,
-                          int64_t m)
+NBC_CLONED(double, least_odds, (const int64_t *offsets, const uint32_t *values, const int64_t *counts,
+                                const int64_t *sizes, int64_t n_groups, int64_t n_values, int64_t l, int64_t k,
+                                int64_t m),
+           (offsets, values, counts, sizes, n_groups, n_values, l, k, m))
 {
     static state next;
     static double without[MOST][MOST], with[MOST][MOST];
@@ -92,4 +93,10 @@ NBC_CLONES double dp_odds(const int64_t *offsets, const uint32_t *values, const 
     free(states);
     free(top);
     return least;
+}
+
+double dp_odds(const int64_t *offsets, const uint32_t *values, const int64_t *counts, const int64_t *sizes,
+               int64_t n_groups, int64_t n_values, int64_t l, int64_t k, int64_t m)
+{
+    return least_odds(offsets, values, counts, sizes, n_groups, n_values, l, k, m);
 }
